@@ -61,6 +61,7 @@ export type BulkActivities = Pick<
   | 'readFanoutItem'
   | 'sendScheduledItems'
   | 'settleFanoutItem'
+  | 'storeLostItem'
   | 'surveyFanout'
 >;
 

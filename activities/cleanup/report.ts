@@ -4,6 +4,7 @@ import type { ActionResult, CleanupReport, CleanupSummary, ReportEntry } from '.
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storedJson } from '../../src/result-store/stored-json.js';
 import type { CleanupPlan } from '../../src/retention/index.js';
+import { withHeartbeat } from '../retry/attempt.js';
 import { addByKey } from './add-by-key.js';
 
 export interface FinishCleanupInput {
@@ -23,24 +24,28 @@ export function createCleanupReporting(results: ResultStore) {
   return {
     /** Stores the results of a chunk. Safe to repeat. @returns its reference */
     async keepCleanupResults(key: string, chunk: readonly ActionResult[]): Promise<string> {
-      return put(key, chunk);
+      return withHeartbeat(() => put(key, chunk));
     },
 
     /** Assembles and stores the report. Safe to repeat. */
-    async finishCleanup({ key, resultRefs, summary }: FinishCleanupInput): Promise<FinishedCleanup> {
-      const planRef = summary.planned?.planRef;
-      const plan = planRef === undefined ? null : ((await read(planRef)) as CleanupPlan);
-      const byNumber = new Map<number, ActionResult>();
-      for (const ref of resultRefs) {
-        for (const result of (await read(ref)) as ActionResult[]) byNumber.set(result.number, result);
-      }
-      const reported = plan && withResults(plan, byNumber);
-      const machinesLeft = reported?.entries.filter(isLeftRunning).length ?? null;
-      const report: CleanupReport = { summary: { ...summary, machinesLeft, reportRef: null }, plan: reported };
-      const { ref } = await results.put(`${key}/report.json`, storedJson(report));
-      return { reportRef: ref, machinesLeft };
+    finishCleanup(input: FinishCleanupInput): Promise<FinishedCleanup> {
+      return withHeartbeat(() => finish(input));
     },
   };
+
+  async function finish({ key, resultRefs, summary }: FinishCleanupInput): Promise<FinishedCleanup> {
+    const planRef = summary.planned?.planRef;
+    const plan = planRef === undefined ? null : ((await read(planRef)) as CleanupPlan);
+    const byNumber = new Map<number, ActionResult>();
+    for (const ref of resultRefs) {
+      for (const result of (await read(ref)) as ActionResult[]) byNumber.set(result.number, result);
+    }
+    const reported = plan && withResults(plan, byNumber);
+    const machinesLeft = reported?.entries.filter(isLeftRunning).length ?? null;
+    const report: CleanupReport = { summary: { ...summary, machinesLeft, reportRef: null }, plan: reported };
+    const { ref } = await results.put(`${key}/report.json`, storedJson(report));
+    return { reportRef: ref, machinesLeft };
+  }
 }
 
 function withResults(plan: CleanupPlan, byNumber: ReadonlyMap<number, ActionResult>): CleanupReport['plan'] {

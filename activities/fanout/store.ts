@@ -1,4 +1,5 @@
 /** Reads and writes the objects of a batch in the result store. */
+import { posix } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.js';
 import { machineSeconds } from '../../src/contract/workflow-safe/machine-types.js';
@@ -14,6 +15,7 @@ import {
   readKnownItem,
   readListedChunk,
   readSeal,
+  stateOfSentFork,
   storedChunks,
 } from '../../src/result-store/fanout-objects.js';
 import type { ListedObject, ResultStore } from '../../src/result-store/index.js';
@@ -82,7 +84,7 @@ export function createFanoutStore(results: ResultStore) {
     let spentSeconds = 0;
     for (const at of items.keys()) {
       const known = await readKnownItem(results, place, firstIndex + at);
-      const state = known?.startsFrom;
+      const state = known ? known.startsFrom : await stateOfSentFork(results, place, firstIndex + at);
       if (state && !startedFrom.some((other) => isSameSource(state, other))) startedFrom.push(state);
       // An item whose fork must still be ended does not count, because it will be started again.
       if (!known || known.toEnd) continue;
@@ -122,6 +124,14 @@ export function createFanoutStore(results: ResultStore) {
       return { machineSeconds: item.machineSeconds, resultRef };
     },
 
+    /** Stores the result of an item that has stored none, also none that this version cannot read. Safe to repeat. */
+    async storeLostItem(key: string, item: ItemResult): Promise<void> {
+      await withHeartbeat(async () => {
+        const stored = await results.list(posix.dirname(key));
+        if (!stored.some((object) => object.key === key)) await results.put(key, storedJson(item));
+      });
+    },
+
     /** Adds to the stored results of items how they ended. Safe to repeat. */
     async addItemEndings(endings: readonly ItemEnding[]): Promise<void> {
       await withHeartbeat(async () => {
@@ -146,28 +156,38 @@ export function createFanoutStore(results: ResultStore) {
 
     /**
      * Assembles `results.jsonl` from the items' objects, and writes `batch.json`. Safe to repeat.
-     * @returns the reference of `results.jsonl`
+     * @returns the reference of `results.jsonl`, and the error of the batch
      */
-    async assembleFanout({ place, result }: AssembleInput): Promise<string> {
+    async assembleFanout({ place, result }: AssembleInput): Promise<Pick<FanoutResult, 'resultsRef' | 'error'>> {
       const places = fanoutPlaces(place);
       let lines = 0;
+      const unreadable: ItemResult[] = [];
       async function* content(): AsyncGenerator<Buffer> {
         for await (const item of fanoutItemResults(results, place)) {
           lines += 1;
           if (lines % 50 === 0) heartbeat(lines);
+          if (item.unreadable !== undefined) unreadable.push(item);
           yield Buffer.from(`${JSON.stringify(item)}\n`);
         }
       }
       return withHeartbeat(
         async () => {
           const { ref: resultsRef } = await results.putStream(places.results, content());
-          await results.put(places.summary, Buffer.from(`${JSON.stringify({ ...result, resultsRef }, null, 2)}\n`));
-          return resultsRef;
+          const ended = { resultsRef, error: result.error ?? unreadableError(unreadable) };
+          await results.put(places.summary, Buffer.from(`${JSON.stringify({ ...result, ...ended }, null, 2)}\n`));
+          return ended;
         },
         () => lines,
       );
     },
   };
+}
+
+function unreadableError([first, ...more]: readonly ItemResult[]): JobError | null {
+  if (first === undefined) return null;
+  const others = more.length === 0 ? '' : ` The same holds for ${more.length} others.`;
+  const message = `The result of the item ${first.itemId} cannot be read: ${first.unreadable}${others}`;
+  return { code: 'result_of_other_version', message, status: null, requestId: null, details: null };
 }
 
 export function withEnding(stored: ItemResult, { item, job }: ItemEnding): ItemResult {

@@ -1,10 +1,13 @@
 /**
  * Records in the result store when the key of an item's fork was first sent, and with which body. A batch may be
  * resumed days later, with another policy, by a run that knows nothing of earlier runs. The service's list may omit the
- * fork (trap S13). The key can be used for a day after it was first sent, and only with the same body.
+ * fork (trap S13). The key can be used for a day after it was first sent, and only with the same body. The record also
+ * tells a resume from which state the fork was to start.
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApiError } from '../../src/client/index.js';
+import type { SourceState } from '../../src/contract/workflow-safe/source-state.js';
+import type { SentFork } from '../../src/result-store/fanout-objects.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { findStoredJson, storedJson } from '../../src/result-store/stored-json.js';
 import { effectOf } from './classify.js';
@@ -18,11 +21,11 @@ export interface RecordedCall<Body> {
   readonly lookFirst: boolean;
   /** Key of the record in the result store. Default: no record. */
   readonly record?: string;
+  /** The state that the sandbox must start from. Default: any. */
+  readonly startsFrom?: SourceState;
 }
 
-interface SentKey<Body> {
-  /** `not_sent`: every call with the key was refused, so none had an effect. */
-  readonly state: 'sent' | 'not_sent';
+interface SentKey<Body> extends SentFork {
   readonly firstSentAtMs: number;
   /** Run id of the workflow that sent the key first. */
   readonly by: string;
@@ -45,7 +48,14 @@ export async function sendRecorded<Body, Call extends RecordedCall<Body>>(
   const known = await findStoredJson<SentKey<Body>>(results, call.record);
   const sent = known?.state === 'sent' ? known : undefined;
   const by = activityInfo().workflowExecution?.runId ?? '';
-  const record = sent ?? ({ state: 'sent', firstSentAtMs: Date.now(), by, body: call.body } as const);
+  const { body, startsFrom } = call;
+  const record = sent ?? {
+    state: 'sent' as const,
+    firstSentAtMs: Date.now(),
+    by,
+    body,
+    ...(startsFrom && { startsFrom }),
+  };
   if (!sent) await write(results, call.record, record);
   try {
     const made = await again(known?.body, (body) => {

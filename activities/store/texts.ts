@@ -1,17 +1,20 @@
 /** Values that are too large for history: stored in the result store, and read right before their use. */
 import { createHash } from 'node:crypto';
+import { Context } from '@temporalio/activity';
 import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storedJson } from '../../src/result-store/stored-json.js';
+import { withHeartbeat } from '../retry/attempt.js';
 import { finalFailure } from '../retry/classify.js';
 
 /** Writes an object that programs read back under `key`. @returns its reference. Safe to repeat. */
 export function storeObjectActivity(results: ResultStore) {
   return async function storeObject(key: string, content: object): Promise<string> {
-    const { ref } = await results.put(key, storedJson(content));
-    return ref;
+    // An attempt that Temporal has given up must not replace what the next one stores.
+    const signal = Context.current().cancellationSignal;
+    return withHeartbeat(async () => (await results.put(key, storedJson(content), { signal })).ref);
   };
 }
 

@@ -1,7 +1,8 @@
 /** Reads the objects of a batch from the result store: its chunks as submitted, and the results of its items. */
 
-import { fanoutPlaces } from '../contract/workflow-safe/fanout-addresses.js';
+import { fanoutPlaces, itemRecords } from '../contract/workflow-safe/fanout-addresses.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import type { SourceState } from '../contract/workflow-safe/source-state.js';
 import type { KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
 import type { ItemResult } from '../protocol/fanout/fanout-result.js';
@@ -81,6 +82,26 @@ export async function readItemResult(
   return newest ? readStoredJson<ItemResult>(store, newest.ref) : null;
 }
 
+/** The state that a fork of an item without a result was to start from; null if no fork was sent, or any state was fine. */
+export async function stateOfSentFork(
+  store: ResultStore,
+  place: FanoutPlace,
+  index: number,
+): Promise<SourceState | null> {
+  for (const { ref } of await store.list(itemRecords(fanoutPlaces(place).item(index)).keys)) {
+    const { state, startsFrom } = await readStoredJson<SentFork>(store, ref);
+    if (state === 'sent' && startsFrom) return startsFrom;
+  }
+  return null;
+}
+
+/** The part of the record of a fork's key that a resume reads. */
+export interface SentFork {
+  /** `not_sent`: every call with the key was refused, so none had an effect. */
+  readonly state: 'sent' | 'not_sent';
+  readonly startsFrom?: SourceState;
+}
+
 /** Reads the facts about an item that a restarted chunk needs. */
 export async function readKnownItem(store: ResultStore, place: FanoutPlace, index: number): Promise<KnownItem | null> {
   let known: KnownItem | null = null;
@@ -122,6 +143,7 @@ function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd |
 /**
  * Yields the newest result of every submitted item of a batch, in the order of the batch, as in `results.jsonl`. Works
  * also while the batch runs. Reads one item at a time, so that the size of the batch does not matter. Writes nothing.
+ * If another version wrote a result, `unreadable` says so.
  * @param store the result store that the batch's workers write to
  * @example
  * const failed: string[] = [];
@@ -134,8 +156,20 @@ export async function* fanoutItemResults(store: ResultStore, place: FanoutPlace)
     const { items, firstIndex } = await readStoredJson<StoredChunk>(store, object.ref);
     for (const [at, item] of items.entries()) {
       const index = firstIndex + at;
-      yield (await readItemResult(store, place, index)) ?? notStarted(place.batchId, index, item);
+      yield await newestResult(store, place, notStarted(place.batchId, index, item));
     }
+  }
+}
+
+/** One result that another version wrote must not hide the others. @param without the result of the item without one */
+async function newestResult(store: ResultStore, place: FanoutPlace, without: ItemResult): Promise<ItemResult> {
+  const newest = (await itemGenerations(store, place, without.index)).at(-1);
+  if (!newest) return without;
+  try {
+    return await readStoredJson<ItemResult>(store, newest.ref);
+  } catch (error) {
+    if (!(error instanceof SandflowError) || error.code !== 'result_of_other_version') throw error;
+    return { ...without, generation: generationOf(newest), outcome: 'outcome_unknown', unreadable: error.message };
   }
 }
 

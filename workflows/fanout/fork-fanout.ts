@@ -14,6 +14,7 @@ import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { toJobTermination } from '../shared/job-termination.js';
 import { continueWithStart } from '../shared/start-memo.js';
+import { defaultTiming } from '../shared/wait-intervals.js';
 import { isBudgetSpent } from './batch/allocate.js';
 import { BatchState } from './batch/batch-state.js';
 import { budgetHolderOf } from './batch/chunk-record.js';
@@ -22,7 +23,7 @@ import { mayHaveItems } from './batch/due-grants.js';
 import { endReasonOf } from './batch/end-decision.js';
 import { finish } from './batch/finish.js';
 import { handleBatchMessages } from './batch/handlers.js';
-import { resumeFromStore } from './batch/resume.js';
+import { cancelChunks, resumeFromStore } from './batch/resume.js';
 import { startBatchTimers } from './batch/timers.js';
 import { changeSinceEarlier, obtainSource } from './source/obtain.js';
 
@@ -44,7 +45,9 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
   handleBatchMessages(batch, untilPause);
   CancellationScope.current().cancelRequested.catch(() => batch.end('cancelled'));
   return CancellationScope.nonCancellable(async () => {
-    if (!(await survey(batch, untilPause))) return goOnAsNew(batch, untilPause);
+    if (!(await survey(batch, untilPause))) {
+      return batch.carried.ending ? endUnsurveyed(batch, untilPause) : goOnAsNew(batch, untilPause);
+    }
     const clocks = startBatchTimers(batch);
     const sourcing = startSourcing(batch);
     for (;;) {
@@ -67,12 +70,36 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
   });
 }
 
-/** Reads what an earlier execution left. @returns false if the run has grown too long in the meantime */
+/**
+ * Reads what an earlier execution left.
+ * @returns false if the run has grown too long in the meantime, or the batch must end without knowing it
+ */
 async function survey(batch: BatchState, untilPause: CancellationScope): Promise<boolean> {
   const { resume } = batch.input;
   if (!resume || batch.carried.isSurveyed) return true;
-  await Promise.race([untilPause.run(() => resumeFromStore(batch, resume)), condition(() => isFull(batch))]);
+  const reading = untilPause.run(() => resumeFromStore(batch, resume));
+  await Promise.race([reading, untilTooLong(batch)]);
   return batch.carried.isSurveyed;
+}
+
+/** A batch that is cancelled still reads what it must end, within its clean-up time. */
+async function untilTooLong(batch: BatchState): Promise<void> {
+  const { carried, input } = batch;
+  await condition(() => isFull(batch) || carried.ending !== null);
+  if (carried.ending === null) return;
+  const untilMs = carried.ending.atMs + (input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs);
+  const summary = 'until the batch ends without what the result store holds';
+  // A run that must end must not go on as new either: the batch would take long to end.
+  await condition(() => carried.isSurveyed || isFull(batch), Math.max(1, untilMs - Date.now()), { summary });
+}
+
+/** Ends a batch that does not know what an earlier execution left. Its chunks that run end their items themselves. */
+async function endUnsurveyed(batch: BatchState, untilPause: CancellationScope): Promise<FanoutResult> {
+  untilPause.cancel();
+  batch.cancelledChunks = await cancelChunks(batch);
+  const result = await finish(batch);
+  await condition(allHandlersFinished);
+  return result;
 }
 
 async function goOnAsNew(batch: BatchState, untilPause: CancellationScope): Promise<never> {

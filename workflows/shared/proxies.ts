@@ -49,9 +49,13 @@ export const commands = proxyActivities<CommandActivities>({
   retry,
 });
 
-/** Writes to the result store. If the store fails for more than an hour, the result is lost and the wait ends. */
+/**
+ * Writes to the result store. If the store fails for more than an hour, the result is lost and the wait ends. Heartbeats
+ * distinguish a dead worker from a slow store.
+ */
 export const storing = proxyActivities<StoreActivities>({
   startToCloseTimeout: '5 minutes',
+  heartbeatTimeout: '20 seconds',
   scheduleToCloseTimeout: '1 hour',
   retry,
 });

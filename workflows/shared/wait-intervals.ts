@@ -23,6 +23,18 @@ export const defaultFanoutIntervals: FanoutIntervals = {
   maxMessages: 1_500,
 };
 
+/**
+ * An item may take its cleanup time twice: once to search for a fork whose answer does not arrive, and once to end the
+ * fork.
+ */
+const cleanUpsOfItem = 2;
+const itemSlackMs = 60_000;
+
+/** How long the item of a batch may take to end after its cancel, in ms. */
+export function itemEndsInMs({ cleanUpMs = defaultTiming.cleanUpMs }: Partial<JobTiming> = {}): number {
+  return cleanUpsOfItem * cleanUpMs + itemSlackMs;
+}
+
 const retryLeaseMs = 15_000;
 /** If a sandbox has no auto-stop, it is checked as often as one with this auto-stop, in seconds. */
 const unstoppedSeconds = 1_800;

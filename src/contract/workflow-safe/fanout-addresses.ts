@@ -60,8 +60,10 @@ export type FanoutPlaces = ReturnType<typeof fanoutPlaces>;
 
 /** @param prefix the prefix of the item's objects */
 export function itemRecords(prefix: string) {
+  const keys = `${prefix}/keys`;
   return {
+    keys,
     /** Records that the key of a generation's fork was sent; see `activities/retry/recorded-call.ts`. */
-    key: (generation: number) => `${prefix}/keys/${generation}.json`,
+    key: (generation: number) => `${keys}/${generation}.json`,
   } as const;
 }

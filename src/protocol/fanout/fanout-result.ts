@@ -44,6 +44,8 @@ export interface ItemResult {
   readonly machineSeconds: number;
   /** Null for an item that was not started. */
   readonly job: JobResult | null;
+  /** Why this version cannot read the stored result. Then only the item itself and the generation are known. */
+  readonly unreadable?: string;
 }
 
 /** The result of an item's workflow; the full result is in the result store. */

@@ -47,7 +47,7 @@ export function pageItem(item: ItemResult, startMs: number, untilMs: number): Pa
  * @param options.limit limit of one text, in bytes
  */
 export function pageDetails(
-  { job }: ItemResult,
+  { job, unreadable }: ItemResult,
   previews: ReadonlyMap<string, string>,
   { limit, workflowUrl }: { readonly limit: number; readonly workflowUrl: string | null },
 ): PageDetails {
@@ -76,7 +76,11 @@ export function pageDetails(
     })),
     sandboxId: job?.sandboxId ?? null,
     sandboxName: job?.sandboxName ?? null,
-    error: job?.error ? { code: line(job.error.code), message: cut(job.error.message) } : null,
+    error: job?.error
+      ? { code: line(job.error.code), message: cut(job.error.message) }
+      : unreadable !== undefined
+        ? { code: 'result_of_other_version', message: cut(unreadable) }
+        : null,
     left: (job?.left ?? []).slice(0, maxLeft).map((one) => line(`${whatIsLeft(one)}: ${one.why}`)),
     end: line((job && endOfSandbox(job)) ?? (job?.sandboxId ? 'kept' : 'not forked')),
     apiCalls: job?.apiCalls ?? 0,
@@ -101,9 +105,9 @@ export function textLimit(items: readonly ItemResult[], previews: ReadonlyMap<st
   return fairLimit(sizes);
 }
 
-function errorText({ job, outcome }: ItemResult): string {
+function errorText({ job, outcome, unreadable }: ItemResult): string {
   if (outcome === 'completed') return '';
-  return job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error ?? '';
+  return unreadable ?? job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error ?? '';
 }
 
 function readable(text: string): string {

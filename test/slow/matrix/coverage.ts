@@ -26,6 +26,7 @@ const silent = [
   'registerWatch',
   'sendScheduledItems',
   'settleFanoutItem',
+  'storeLostItem',
   'storeObject',
   'surveyFanout',
 ];

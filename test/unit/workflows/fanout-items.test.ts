@@ -194,10 +194,10 @@ describe('an item whose workflow ran when a chunk took it over', () => {
       },
       source: { kind: 'fork', sandboxId: 'bx_22222222' },
     };
-    const running = startingItem(known('completed', 1), { isRunning: true, chunk });
+    const running = startingItem(known('completed', 1), { isRunning: true, isLost: false, chunk });
     expect(running).toMatchObject({ state: 'running', generation: 1, settled: 1 });
     expect(slotOf(place, running, chunk).isAttached).toBe(true);
-    const next = startingItem(null, { isRunning: true, chunk });
+    const next = startingItem(null, { isRunning: true, isLost: false, chunk });
     expect(next).toMatchObject({ state: 'running', generation: 1, settled: 0 });
   });
 });

@@ -96,7 +96,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
   const share = () => {
     nowMs += 1;
     const isBusy = (chunk: number) => (grants.get(chunk) ?? []).length > 0;
-    const terms = { limit, budgetSeconds, pausedUntilMs: null, hasSource: true, isEnding: false };
+    const terms = { limit, budgetSeconds, pausedUntilMs: null, hasSource: true, isDraining: false, isEnding: false };
     for (const { record, grant } of dueGrants(records, { ...terms, nowMs, isBusy })) {
       const isStart = record.state === 'waiting';
       recordGrant(record, grant);

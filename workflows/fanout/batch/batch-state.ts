@@ -16,7 +16,7 @@ import type { JobState } from '../../job/job-state.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
-import { applyReport, keptReport, startAgain, sumEndedChunks, withKnown } from './chunk-record.js';
+import { applyReport, keptReport, startAgain, sumEndedChunks, wasStarted, withKnown } from './chunk-record.js';
 import { countsOf, sumOf } from './counts.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
@@ -45,6 +45,8 @@ export class BatchState {
   readonly starts = new ChildStartLimit();
   /** True once the time limit for the end is over, even if items still run. */
   isGivenUp = false;
+  /** Number of chunks of an earlier execution that this one has cancelled without knowing their items. */
+  cancelledChunks = 0;
   /** True once an ending batch no longer waits for items that are still to be submitted. */
   isSubmitterGone = false;
   /** Counts changes. The main loop acts when this number grows. */
@@ -133,8 +135,10 @@ export class BatchState {
   get isDrained(): boolean {
     const { sourceChange, seal } = this.carried;
     if (sourceChange === null || (seal !== null && this.counts.completed === this.counts.items)) return false;
-    const isIdle = ({ state, charged, report }: ChunkRecord) =>
-      state !== 'open' || (charged.window === 0 && report?.running === 0);
+    const isIdle = (record: ChunkRecord) =>
+      record.state === 'open'
+        ? record.charged.window === 0 && record.report?.running === 0
+        : !(record.state === 'waiting' && wasStarted(record));
     return this.records.every(isIdle);
   }
 

@@ -45,6 +45,11 @@ export function startAgain(record: ChunkRecord): void {
   record.report = { ...report, apiCalls: 0, leftCount: 0 };
 }
 
+/** True if the chunk has run in this execution of the batch. */
+export function wasStarted({ attempt }: Pick<ChunkRecord, 'attempt'>): boolean {
+  return attempt > 0;
+}
+
 /** A chunk that cannot read its items reports nothing of them. What an earlier start of it reported still counts. */
 export function withKnown(report: ChunkReport, known: KeptReport | null): ChunkReport {
   if (!report.unreadable || known === null) return report;

@@ -14,13 +14,12 @@ import { dueGrants } from './due-grants.js';
 export function dispatchGrants(batch: BatchState): void {
   const { input } = batch;
   const { source, sourceChange, ending, throttle } = batch.carried;
-  // A batch that is ending starts chunks only to end what they run.
-  const mayFork = sourceChange === null || ending !== null;
   const due = dueGrants(batch.records, {
     limit: throttle.limit,
     budgetSeconds: input.policy.budgetSeconds,
     pausedUntilMs: throttle.pausedUntilMs,
-    hasSource: source !== null && mayFork,
+    hasSource: source !== null,
+    isDraining: sourceChange !== null,
     isEnding: ending !== null,
     nowMs: Date.now(),
     isBusy: (chunk) => batch.sending.has(chunk),

@@ -1,7 +1,7 @@
 /** Computes which chunks need a new grant, and the content of that grant. Pure. */
 import type { ChunkGrant, ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
 import { allocateBudget, allocateConcurrency } from './allocate.js';
-import { budgetHolderOf, holderOf } from './chunk-record.js';
+import { budgetHolderOf, holderOf, wasStarted } from './chunk-record.js';
 
 export interface GrantTerms {
   /** Number of items that may run concurrently, over all chunks. */
@@ -11,6 +11,8 @@ export interface GrantTerms {
   readonly pausedUntilMs: number | null;
   /** True once the source is ready. */
   readonly hasSource: boolean;
+  /** True once the source has changed: no further item starts, and those that run go on. */
+  readonly isDraining: boolean;
   readonly isEnding: boolean;
   readonly nowMs: number;
   /** True for chunks to which a grant is being sent. */
@@ -25,9 +27,9 @@ export interface DueGrant {
 
 /** @param all every chunk of the batch, by number, even if it has ended: the budget that it has spent still counts */
 export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGrant[] {
-  const { limit, pausedUntilMs, hasSource, isEnding, nowMs } = terms;
+  const { limit, pausedUntilMs, hasSource, isDraining, isEnding, nowMs } = terms;
   const budgets = allocateBudget(terms.budgetSeconds, all.map(budgetHolderOf));
-  const windows = allocateConcurrency(hasSource && !isEnding ? limit : 0, all.map(holderOf));
+  const windows = allocateConcurrency(hasSource && !isDraining && !isEnding ? limit : 0, all.map(holderOf));
   return all
     .map((record, at) => ({
       record,
@@ -40,11 +42,19 @@ export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGr
       },
     }))
     .filter(({ record, grant }) => {
-      // When the batch ends, a chunk that waits for a restart must start once more, to end its items.
-      if (record.state === 'waiting') return hasSource && (isEnding ? mayHaveItems(record) : grant.window > 0);
+      if (record.state === 'waiting') return hasSource && mustStart(record, grant.window, terms);
       const isReachable = record.state === 'open' && !terms.isBusy(record.chunk) && (!record.awaitsReport || isEnding);
       return isReachable && differs(record.sent, grant, nowMs);
     });
+}
+
+/**
+ * A chunk that waits for a restart must start once more to end its items when the batch ends, or to wait for them once
+ * the source has changed.
+ */
+function mustStart(record: ChunkRecord, window: number, { isDraining, isEnding }: GrantTerms): boolean {
+  if (isEnding) return mayHaveItems(record);
+  return isDraining ? wasStarted(record) : window > 0;
 }
 
 /** True if the chunk has started items, in this execution of the batch or, as far as is known, in an earlier one. */

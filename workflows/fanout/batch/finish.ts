@@ -10,7 +10,7 @@ import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import { problemWithin } from '../../job/end/within-time.js';
 import type { JobState } from '../../job/job-state.js';
 import { apiCalls } from '../../shared/count-api-calls.js';
-import { jobError } from '../../shared/job-termination.js';
+import { jobError, toJobTermination } from '../../shared/job-termination.js';
 import { recordOutcome } from '../../shared/outcome-memo.js';
 import { bulk } from '../../shared/proxies.js';
 import { sendNotification } from '../../shared/send-notification.js';
@@ -32,6 +32,7 @@ export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.error = ending?.error ?? errorOf(batch, outcome) ?? unreadable ?? sourceError;
   batch.enter('ended');
   const result = await store(batch, outcome);
+  batch.error = result.error;
   recordOutcome(outcome);
   const { batchId, notify } = batch.input;
   const teller = { input: { jobId: batchId, notify }, sandbox: null };
@@ -127,13 +128,14 @@ async function store(batch: BatchState, outcome: FanoutOutcome): Promise<FanoutR
     leftMore: Math.max(0, leftCount - left.length),
     leftSandboxIds: [...new Set(left.flatMap(({ kind, sandboxId }) => (kind === 'sandbox' && sandboxId) || []))],
   };
+  if (!batch.carried.isSurveyed) return { ...result, resultsRef: null };
   try {
-    const resultsRef = await bulk.assembleFanout({ place: batch.place, result });
-    return { ...result, resultsRef };
-  } catch {
+    return { ...result, ...(await bulk.assembleFanout({ place: batch.place, result })) };
+  } catch (failure) {
+    const why = toJobTermination(failure).jobError.message.replace(/\.$/, '');
     const error = jobError(
       'results_not_assembled',
-      'results.jsonl could not be stored. The results of the items are stored separately.',
+      `results.jsonl could not be stored: ${why}. The results of the items are stored separately.`,
     );
     return { ...result, error: result.error ?? error, resultsRef: null };
   }
@@ -141,6 +143,15 @@ async function store(batch: BatchState, outcome: FanoutOutcome): Promise<FanoutR
 
 function errorOf(batch: BatchState, outcome: FanoutOutcome): JobError | null {
   const { policy } = batch.input;
+  if (!batch.carried.isSurveyed) {
+    const { cancelledChunks } = batch;
+    const chunks = cancelledChunks === 1 ? '1 chunk' : `${cancelledChunks} chunks`;
+    const ends = cancelledChunks === 0 ? '' : ` It cancelled ${chunks} of that execution.`;
+    return jobError(
+      'clean_up_unfinished',
+      `The batch ended before it could read what an earlier execution left, so forks may still run.${ends} Resume the batch to end them.`,
+    );
+  }
   const open = batch.records.filter(({ state }) => state === 'open').length;
   if (open > 0) {
     return jobError(

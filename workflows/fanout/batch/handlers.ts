@@ -22,6 +22,8 @@ import type { BatchState } from './batch-state.js';
 import { newRecord } from './chunk-record.js';
 import { placeProblem, sealProblem } from './validate-seal.js';
 
+const endingMessage = 'the batch is ending and accepts no items.';
+
 /** @param untilPause the scope of what may wait for the result store; cancelled when the run must end */
 export function handleBatchMessages(batch: BatchState, untilPause: CancellationScope): void {
   setHandler(fanoutProgressQuery, () => batch.progress());
@@ -33,18 +35,23 @@ export function handleBatchMessages(batch: BatchState, untilPause: CancellationS
     batch.receiveReport(report);
   });
   setHandler(sandboxEventSignal, (event) => batch.sourceJob?.inbox.record(event));
-  setHandler(addChunkUpdate, (submission) => within(untilPause, () => addChunk(batch, submission)), {
+  setHandler(addChunkUpdate, (submission) => within(batch, untilPause, () => addChunk(batch, submission)), {
     validator: (submission) => refuseNonsense(submission),
   });
-  setHandler(sealUpdate, (request) => within(untilPause, () => seal(batch, request)));
+  setHandler(sealUpdate, (request) => within(batch, untilPause, () => seal(batch, request)));
 }
 
-/** Handles a request that may wait for the result store. @throws `notStored` if the run must end before that */
-async function within<Answer>(untilPause: CancellationScope, handle: () => Promise<Answer>): Promise<Answer> {
+/** Handles a request that may wait for the result store. @throws `notStored` if the run must end before that, or `refused` if no run follows */
+async function within<Answer>(
+  batch: BatchState,
+  untilPause: CancellationScope,
+  handle: () => Promise<Answer>,
+): Promise<Answer> {
   try {
     return await untilPause.run(handle);
   } catch (error) {
     if (!isCancellation(error)) throw error;
+    if (!batch.carried.isSurveyed && !batch.takesItems) throw refused(endingMessage);
     const message = 'the result store did not take this in time. Send it again.';
     throw ApplicationFailure.nonRetryable(message, notStored);
   }
@@ -63,7 +70,7 @@ async function addChunk(batch: BatchState, submission: ChunkSubmission): Promise
   }
   const { carried } = batch;
   if (carried.seal) throw refused(`the batch is sealed with ${carried.seal.chunks} chunks.`);
-  if (!batch.takesItems) throw refused('the batch is ending and accepts no items.');
+  if (!batch.takesItems) throw refused(endingMessage);
   const record = newRecord({ ...submission, items: submission.items.length }, Date.now());
   const problem = placeProblem(batch.known, record);
   if (problem) throw refused(problem);

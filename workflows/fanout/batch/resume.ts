@@ -2,7 +2,9 @@
  * Resumes a batch: reads the objects that an earlier execution left in the result store, and asks the chunks that still
  * run.
  */
+import { getExternalWorkflowHandle } from '@temporalio/workflow';
 import type { SurveyedChunk } from '../../../activities/fanout/store.js';
+import { maxChunks } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { bulk, lookups } from '../../shared/proxies.js';
@@ -40,6 +42,23 @@ async function stillOpen(batch: BatchState, records: readonly ChunkRecord[]): Pr
     for (const [at, { chunk }] of some.entries()) if (statuses[at] === 'RUNNING') open.add(chunk);
   }
   return open;
+}
+
+/** Cancels the chunks of an earlier execution that run, without what is stored of them. @returns their number */
+export async function cancelChunks({ places }: BatchState): Promise<number> {
+  let cancelled = 0;
+  for (let from = 0; from < maxChunks; from += describedAtOnce) {
+    const workflowIds = Array.from({ length: describedAtOnce }, (_, at) => places.chunkWorkflow(from + at));
+    const statuses = await lookups.describeWorkflows(workflowIds);
+    const running = workflowIds.filter((_, at) => statuses[at] === 'RUNNING');
+    for (const workflowId of running)
+      await getExternalWorkflowHandle(workflowId)
+        .cancel()
+        .catch(() => undefined);
+    cancelled += running.length;
+    if (statuses.every((status) => status === 'NOT_FOUND')) break;
+  }
+  return cancelled;
 }
 
 function recordOf(

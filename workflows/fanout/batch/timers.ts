@@ -2,17 +2,11 @@
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import type { BatchClock } from '../../../src/protocol/fanout/batch-parts.js';
 import { lookups } from '../../shared/proxies.js';
-import { defaultTiming, renewEarlierLeaseInMs, renewLeaseInMs } from '../../shared/wait-intervals.js';
+import { defaultTiming, itemEndsInMs, renewEarlierLeaseInMs, renewLeaseInMs } from '../../shared/wait-intervals.js';
 import { renewLease } from '../../watch/acquire-lease.js';
 import type { BatchState } from './batch-state.js';
 import { startAgain } from './chunk-record.js';
 
-/**
- * An item may take its cleanup time twice: once to search for a fork whose answer does not arrive, and once to end the
- * fork.
- */
-const cleanUps = 2;
-const slackMs = 60_000;
 const describedAtOnce = 100;
 /** A live submitter sends its next chunk within this time. */
 const submitterPauseMs = 10_000;
@@ -36,8 +30,7 @@ async function deadline(batch: BatchState): Promise<void> {
 
 async function endOfEnding(batch: BatchState): Promise<void> {
   await condition(() => batch.carried.ending !== null);
-  const cleanUpMs = batch.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
-  const endsAtMs = (batch.carried.ending?.atMs ?? Date.now()) + cleanUps * cleanUpMs + slackMs;
+  const endsAtMs = (batch.carried.ending?.atMs ?? Date.now()) + itemEndsInMs(batch.input.timing);
   await sleep(Math.max(1, endsAtMs - Date.now()), { summary: 'until the batch ends without open chunks' });
   batch.isGivenUp = true;
   batch.noteChange();

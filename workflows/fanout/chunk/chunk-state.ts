@@ -12,9 +12,12 @@ import { addLeft } from '../left-list.js';
 import { accounted, freeSeconds, reservedBy } from './budget.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { type Slot, slotOf, startingItem } from './slot.js';
+import { unendedFork } from './unended-fork.js';
 
 /** Error code of an item whose workflow was terminated from outside. */
 export const lostItemCode = 'item_lost';
+const unknownFork = 'The item did not say how it ended; this fork, or one of a later try, may still run.';
+const nothingSeen = { running: new Set<number>(), lost: new Set<number>() };
 /** Number of forks that may be ended at the same time. They do not use the window. */
 const endsAtOnce = 20;
 
@@ -48,18 +51,19 @@ export class ChunkState {
 
   /**
    * Loads the items and, from the second start of the chunk on, their earlier results.
-   * @param running items whose workflows still run from an earlier start
+   * @param seen items whose workflows still run from an earlier start, and items whose workflows were terminated
    */
   load(
     items: readonly FanoutItem[],
     known: readonly (KnownItem | null)[],
-    running: ReadonlySet<number> = new Set(),
+    seen: { readonly running: ReadonlySet<number>; readonly lost: ReadonlySet<number> } = nothingSeen,
   ): void {
     this.carried.items = items.map((_, place) => {
       const earlier = known[place] ?? null;
       this.carried.spentSeconds += accounted(earlier?.machineSeconds ?? 0);
-      const isRunning = running.has(this.input.firstIndex + place);
-      return startingItem(earlier, { isRunning, chunk: this.input });
+      const index = this.input.firstIndex + place;
+      const isRunning = seen.running.has(index);
+      return startingItem(earlier, { isRunning, isLost: seen.lost.has(index), chunk: this.input });
     });
     this.loadCarried(items, 'now');
   }
@@ -191,9 +195,7 @@ export class ChunkState {
     // The cost of generations that had ended when the results were read is already counted.
     if (summary.generation > item.settled) this.carried.spentSeconds += accounted(summary.machineSeconds);
     item.settled = 0;
-    addApiCalls(summary.apiCalls);
-    addLeft(this.carried, summary.left);
-    if (summary.ending) this.carried.endings.push(summary.ending);
+    this.recordEnd(summary, summary);
     const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };
     if (isSourceLost(ended, summary.sandboxId)) this.carried.sourceError = summary.error;
     if (after?.kind === 'run') {
@@ -223,6 +225,17 @@ export class ChunkState {
       kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isFailure(summary.outcome);
     this.decide();
     this.noteChange(decides || this.carried.sourceError ? 'now' : 'soon');
+  }
+
+  /** Records what an item left. @param summary null if its workflow returned none */
+  recordEnd(item: { readonly index: number; readonly generation: number }, summary: ItemSummary | null): void {
+    if (summary === null) {
+      addLeft(this.carried, [unendedFork(this.input, item, unknownFork)]);
+      return;
+    }
+    addApiCalls(summary.apiCalls);
+    addLeft(this.carried, summary.left);
+    if (summary.ending) this.carried.endings.push(summary.ending);
   }
 
   /** Ends the chunk immediately if its own items already decide that the batch ends. */

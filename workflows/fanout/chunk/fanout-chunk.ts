@@ -20,7 +20,7 @@ import { chunkGrantSignal, fanoutBlockedSignal, fanoutThrottledSignal } from '..
 import { hasLongHistory } from '../../shared/continue-as-new.js';
 import { serviceFailureOf, toJobTermination } from '../../shared/job-termination.js';
 import { ChunkState } from './chunk-state.js';
-import { cancelItems, readItems, startItem } from './items.js';
+import { endItems, readItems, startItem } from './items.js';
 import { reportToBatch } from './report-to-batch.js';
 
 export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
@@ -59,7 +59,7 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
  */
 async function giveUp(chunk: ChunkState, error: unknown): Promise<void> {
   if (serviceFailureOf(error)?.meaning !== 'permanent') throw error;
-  await cancelItems(chunk);
+  await endItems(chunk);
   chunk.unreadable = toJobTermination(error).jobError;
   chunk.noteChange('now');
 }

@@ -4,6 +4,7 @@ import {
   CancellationScope,
   isCancellation,
   ParentClosePolicy,
+  sleep,
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
@@ -14,6 +15,7 @@ import { workflowTypes } from '../../../src/protocol/messages.js';
 import { jobError } from '../../shared/job-termination.js';
 import { bulk, lookups } from '../../shared/proxies.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
+import { itemEndsInMs } from '../../shared/wait-intervals.js';
 import type { fanoutItem } from '../item/fanout-item.js';
 import type { ChunkState } from './chunk-state.js';
 import { itemInput } from './item-input.js';
@@ -32,14 +34,14 @@ const lossesAtMost = 2;
 export async function readItems(chunk: ChunkState): Promise<void> {
   const { chunk: number, isFresh, carried } = chunk.input;
   const { place } = chunk;
-  const running = isFresh || carried ? new Set<number>() : await runningItems(chunk);
+  const seen = isFresh || carried ? undefined : await lookAtItems(chunk);
   const summary = `read chunk ${number}`;
   const withKnown = !isFresh && !carried;
   const { items, known } = await bulk.readFanoutChunk.executeWithOptions({ summary }, [
     { place, chunk: number, withKnown },
   ]);
   if (carried) chunk.loadCarried(items);
-  else chunk.load(items, known, running);
+  else chunk.load(items, known, seen);
   const attached = chunk.running;
   if (attached.length === 0) return;
   watchItems(
@@ -50,20 +52,50 @@ export async function readItems(chunk: ChunkState): Promise<void> {
   if (chunk.isEnding) chunk.cut();
 }
 
-/** Cancels the items that an earlier run of the chunk started, if this run cannot read what they are. */
-export async function cancelItems(chunk: ChunkState): Promise<void> {
-  const { isFresh, firstIndex, carried } = chunk.input;
+/**
+ * Cancels the items that an earlier run of the chunk started, if this run cannot read what they are, and waits for their
+ * ends. Names the forks of those that do not end in time, and of those whose workflows were terminated.
+ */
+export async function endItems(chunk: ChunkState): Promise<void> {
+  const { isFresh, firstIndex, carried, timing } = chunk.input;
   if (isFresh && !carried) return;
-  const isRunning = carried?.items.map(({ state }) => state === 'running');
-  const running = isRunning?.flatMap((runs, at) => (runs ? firstIndex + at : [])) ?? (await runningItems(chunk));
-  for (const index of running) await cancelItem(chunk, index);
+  const carriedItem = (index: number) => carried?.items[index - firstIndex];
+  const seen = await lookAtItems(chunk);
+  const running = [...seen.running];
+  // This run's predecessor has reported the items that had ended.
+  const lost = [...seen.lost].filter((index) => carriedItem(index)?.state !== 'ended');
+  const summaries = new Map<number, ItemSummary | null>();
+  watchItems(chunk, running);
+  const ends = running.map(async (index) => {
+    await cancelItem(chunk, index);
+    summaries.set(index, await awaitItem(chunk, index));
+  });
+  const summary = 'until items that cannot be read have ended';
+  await Promise.race([Promise.all(ends), sleep(itemEndsInMs(timing), { summary })]);
+  for (const index of [...running, ...lost]) {
+    const generation = carriedItem(index)?.generation ?? 1;
+    chunk.recordEnd({ index, generation }, summaries.get(index) ?? null);
+  }
 }
 
-async function runningItems(chunk: ChunkState): Promise<ReadonlySet<number>> {
+/** Workflows of items that will not return a result. */
+const lostStatuses: ReadonlySet<string> = new Set(['TERMINATED', 'TIMED_OUT', 'FAILED', 'CANCELLED']);
+
+interface SeenItems {
+  /** Items whose workflows run. */
+  readonly running: ReadonlySet<number>;
+  /** Items whose workflows were terminated from outside. */
+  readonly lost: ReadonlySet<number>;
+}
+
+async function lookAtItems(chunk: ChunkState): Promise<SeenItems> {
   const { firstIndex, items } = chunk.input;
   const indexes = Array.from({ length: items }, (_, at) => firstIndex + at);
   const statuses = await lookups.describeWorkflows(indexes.map(chunk.places.itemWorkflow));
-  return new Set(indexes.filter((_, at) => statuses[at] === 'RUNNING'));
+  return {
+    running: new Set(indexes.filter((_, at) => statuses[at] === 'RUNNING')),
+    lost: new Set(indexes.filter((_, at) => lostStatuses.has(statuses[at] ?? ''))),
+  };
 }
 
 /** Starts the next generation of an item, and records its result at its end. */

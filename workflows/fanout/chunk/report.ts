@@ -1,7 +1,10 @@
 /** Builds the reports of a chunk, and returns unused grants with them. Pure. */
 import type { ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
+import type { LeftBehind } from '../../../src/protocol/job/job-result.js';
 import { apiCalls } from '../../shared/count-api-calls.js';
+import { addLeft } from '../left-list.js';
 import type { ChunkState } from './chunk-state.js';
+import { unendedFork } from './unended-fork.js';
 
 /**
  * Creates the next report. Do not call it twice for one report: it takes the unused part of the grant from the chunk,
@@ -10,7 +13,9 @@ import type { ChunkState } from './chunk-state.js';
 export function reportOf(chunk: ChunkState): ChunkReport {
   returnUnused(chunk);
   const { input, carried, running, waiting } = chunk;
-  const { grant, throttledUntilMs, sourceError, left, leftMore } = carried;
+  const { grant, throttledUntilMs, sourceError } = carried;
+  const list = { left: [...carried.left], leftMore: carried.leftMore };
+  if (chunk.isOver) addLeft(list, unendedForks(chunk));
   const [blocked] = carried.blocked;
   return {
     chunk: input.chunk,
@@ -31,13 +36,19 @@ export function reportOf(chunk: ChunkState): ChunkReport {
     blocked: blocked ? { message: blocked.message, since: blocked.since } : null,
     sourceError,
     ...(chunk.unreadable && { unreadable: chunk.unreadable }),
-    left,
-    leftMore,
+    ...list,
     apiCalls: apiCalls(),
     isEnding: chunk.isEnding,
     hasEnded: chunk.isOver,
     wasCut: chunk.isOver && waiting.length > 0,
   };
+}
+
+/** Forks of items whose workflows were terminated and are not started again. */
+function unendedForks({ input, waiting }: ChunkState): LeftBehind[] {
+  const why = 'The workflow of the item was terminated; its fork may still run.';
+  const lost = waiting.filter(({ carried }) => carried.losses > 0);
+  return lost.map(({ index, carried: { generation } }) => unendedFork(input, { index, generation }, why));
 }
 
 /** Returns the part of the window that exceeds the remaining items, and the budget that no waiting item can use. */

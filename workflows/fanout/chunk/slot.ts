@@ -29,8 +29,9 @@ export function slotOf(
 /** The state of an item when its chunk starts. @param earlier what the result store holds about the item */
 export function startingItem(
   earlier: KnownItem | null,
-  { isRunning, chunk }: { readonly isRunning: boolean; readonly chunk: ChunkInput },
+  options: { readonly isRunning: boolean; readonly isLost: boolean; readonly chunk: ChunkInput },
 ): CarriedItem {
+  const { isRunning, isLost, chunk } = options;
   if (chunk.isFresh) return { ...freshItem };
   const next = resumptionOf(earlier, { retryFailed: chunk.retryFailed, retries: chunk.policy.retries });
   if (isRunning) {
@@ -45,7 +46,7 @@ export function startingItem(
   }
   if (next.kind === 'run') {
     const { generation, lookFirst, retried } = next;
-    return { ...freshItem, generation, lookFirst, retried };
+    return { ...freshItem, generation, lookFirst, retried, losses: isLost ? 1 : 0 };
   }
   return { ...freshItem, state: 'ended', generation: earlier?.generation ?? 1, outcome: earlier?.outcome ?? null };
 }

@@ -1,11 +1,11 @@
 /** The summary of an item whose workflow was terminated repeatedly. */
-import { executionOf, itemStep, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
 import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { jobError } from '../../shared/job-termination.js';
-import { storing } from '../../shared/proxies.js';
+import { bulk } from '../../shared/proxies.js';
 import { typeOf } from './budget.js';
 import { type ChunkState, lostItemCode } from './chunk-state.js';
 import type { Slot } from './slot.js';
+import { unendedFork } from './unended-fork.js';
 
 /**
  * After this, no workflow ends the fork of the item, and the time that the fork ran is unknown. So the whole
@@ -14,7 +14,7 @@ import type { Slot } from './slot.js';
 export async function terminatedItem(chunk: ChunkState, slot: Slot, error: unknown): Promise<ItemSummary> {
   const { index, item, costSeconds } = slot;
   const { generation, toEnd } = slot.carried;
-  const { batchId, deployment, batchKey } = chunk.input;
+  const { batchId } = chunk.input;
   const outcome = toEnd?.outcome ?? 'outcome_unknown';
   if (!toEnd) {
     const never = {
@@ -38,15 +38,13 @@ export async function terminatedItem(chunk: ChunkState, slot: Slot, error: unkno
       job: null,
     };
     // If the store fails, this result is lost, but the batch continues.
-    await storing.storeObject(`${chunk.places.item(index)}/${generation}.json`, result).catch(() => undefined);
+    await bulk.storeLostItem(`${chunk.places.item(index)}/${generation}.json`, result).catch(() => undefined);
   }
   const why = error instanceof Error ? error.message : String(error);
   const lostError = jobError(
     lostItemCode,
     `The workflow of item ${index} of ${batchId} ended without a result: ${why}`,
   );
-  const execution = executionOf(batchKey);
-  const sandboxName = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(index), generation });
   const sandboxId = toEnd?.sandboxId ?? null;
   const lost = 'The workflow of the item was terminated repeatedly; its fork may still run.';
   return {
@@ -60,6 +58,6 @@ export async function terminatedItem(chunk: ChunkState, slot: Slot, error: unkno
     ending: null,
     apiCalls: 0,
     error: toEnd && outcome === 'completed' ? null : lostError,
-    left: [{ kind: 'sandbox', sandboxId, sandboxName, conversationId: null, why: lost }],
+    left: [unendedFork(chunk.input, { index, generation, sandboxId }, lost)],
   };
 }

@@ -85,9 +85,9 @@ function lastOfEach(objects: readonly ListedObject[]): ListedObject[] {
   return [...newest].sort(([a], [b]) => a - b).map(([, { object }]) => object);
 }
 
-/** What the job of an item says about its failure; empty or missing if it says nothing. */
-export function reasonOf({ job }: Pick<ItemResult, 'job'>): string | null | undefined {
-  return job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error;
+/** What the job of an item says about its failure, or why it is unknown; empty or missing if nothing does. */
+export function reasonOf({ job, unreadable }: Pick<ItemResult, 'job' | 'unreadable'>): string | null | undefined {
+  return unreadable ?? job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error;
 }
 
 function failureRow({ index, itemId, outcome, generation, job, times }: ItemResult): ItemRow {

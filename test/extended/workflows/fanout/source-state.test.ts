@@ -1,6 +1,7 @@
-/** All: what is and what is not a change of the source of a batch. Costs 35 CPU seconds. */
+/** All: what is and what is not a change of the source of a batch. Costs 45 CPU seconds. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cancelFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
+import { itemWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { cancelFanout, fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import {
   archivedSandbox,
@@ -8,6 +9,7 @@ import {
   chunkOf,
   ended,
   fanoutInput,
+  forks,
   items,
   leftForks,
   run,
@@ -23,7 +25,7 @@ import {
   stopped,
   waiting,
 } from '../../../workflows/fanout/source-harness.js';
-import { createStand, letGo, type Stand, script, untilGo } from '../../../workflows/workflow-harness.js';
+import { createStand, deployment, letGo, type Stand, script, untilGo } from '../../../workflows/workflow-harness.js';
 
 /** A source that the worker cannot read. */
 let unreadable: string | null = null;
@@ -64,6 +66,25 @@ describe('a source', () => {
     await letGo(stand, fork(1)?.id);
     await expect.poll(() => fork(2)?.gone).toBe('deleted');
     expect(fork(0)?.state).toBe('running');
+    await letGo(stand, fork(0)?.id);
+    expect(await ended(stand, input)).toMatchObject({ ...isRefused, counts: { completed: 2, failed: 1 } });
+  });
+
+  it('that changes does not end them if their chunk is terminated meanwhile', async () => {
+    const sandboxId = await archivedSandbox(stand);
+    const until = [0, 1, 2].map((at) => ({ id: `item-${at}`, prompts: [{ prompt: script(untilGo) }] }));
+    const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { concurrency: 2 } }), until);
+    const fork = (at: number) => forkOf(stand, input, at);
+    await expect.poll(() => [fork(0)?.state, fork(1)?.state]).toEqual(['running', 'running']);
+    await changed(stand, sandboxId);
+    await letGo(stand, fork(1)?.id);
+    await expect.poll(async () => (await fanoutProgress(stand.client, input)).counts.failed).toBe(1);
+    const runOf = async () => (await chunkOf(stand, input, 0).describe()).runId;
+    const first = await runOf();
+    await chunkOf(stand, input, 0).terminate();
+    await expect.poll(runOf).not.toBe(first);
+    // A chunk that starts while the batch is ending cancels its items.
+    expect((await fanoutProgress(stand.client, input)).phase).toBe('running');
     await letGo(stand, fork(0)?.id);
     expect(await ended(stand, input)).toMatchObject({ ...isRefused, counts: { completed: 2, failed: 1 } });
   });
@@ -177,4 +198,31 @@ it('a resumed batch whose source has changed ends what an earlier execution left
   await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
   expect(await ended(stand, input)).toMatchObject({ ...isRefused, counts: { completed: 1 } });
   await expect.poll(() => leftForks(stand, input)).toEqual([]);
+});
+
+it('a resumed batch knows the state of its first forks although none of their items has ended', async () => {
+  const sandboxId = await archivedSandbox(stand);
+  const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { concurrency: 1 } }), waiting(2));
+  await expect.poll(() => forkOf(stand, input, 0)?.state).toBe('running');
+  for (const part of [batchOf(stand, input), chunkOf(stand, input, 0)]) await part.terminate();
+  await changed(stand, sandboxId);
+  await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+  // If the item goes on, it completes.
+  await letGo(stand, forkOf(stand, input, 0)?.id).catch(() => undefined);
+  expect(await ended(stand, input)).toMatchObject(isRefused);
+  expect(forks(stand, input)).toHaveLength(1);
+});
+
+it('a resumed batch whose source has changed names the fork of an item that was terminated too', async () => {
+  const sandboxId = await archivedSandbox(stand);
+  const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { concurrency: 1 } }), firstThenWaiting());
+  await expect.poll(() => forkOf(stand, input, 1)?.state).toBe('running');
+  const item = stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, 1));
+  for (const part of [batchOf(stand, input), chunkOf(stand, input, 0), item]) await part.terminate();
+  await changed(stand, sandboxId);
+  await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+  const { outcome, left, leftMore } = await ended(stand, input);
+  expect(outcome).toBe('source_failed');
+  expect(left).toMatchObject([{ kind: 'sandbox', sandboxName: forkOf(stand, input, 1)?.name }]);
+  expect(leftMore).toBe(0);
 });

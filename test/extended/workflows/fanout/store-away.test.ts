@@ -1,21 +1,26 @@
-/** A batch whose result store is away continues as new all the same. Extended, as it waits ten seconds, at 2 CPU seconds. */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+/** A batch whose result store is away continues as new all the same. Extended, as it waits ten seconds, at 4 CPU seconds. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { notStored, sealUpdate } from '../../../../src/protocol/messages.js';
-import { startFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
+import { cancelFanout, startFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import { addFanoutChunk, sealFanout } from '../../../../src/workflow-client/fanouts/updates.js';
 import {
   address,
   archivedSandbox,
   batchOf,
+  chunkOf,
   ended,
   fanoutInput,
   forks,
   items,
+  leftForks,
   source,
+  submit,
 } from '../../../workflows/fanout/fanout-harness.js';
-import { createStand, type Stand } from '../../../workflows/workflow-harness.js';
+import { createStand, type Stand, shortTiming, untilGo } from '../../../workflows/workflow-harness.js';
 
+/** Set while writes wait for it. */
+let slow: Promise<void> | null = null;
 /** Ends of the keys whose reads and writes fail, as if the store were not mounted. */
 const away = new Set<string>();
 const failIfAway = (key: string) => {
@@ -31,6 +36,7 @@ beforeAll(async () => {
       ...store,
       async put(key, content) {
         failIfAway(key);
+        await slow;
         return store.put(key, content);
       },
       async get(ref, options) {
@@ -43,6 +49,8 @@ beforeAll(async () => {
 });
 afterEach(() => away.clear());
 afterAll(() => stand.close());
+
+const secondsOf = (time: { readonly seconds?: unknown } | null | undefined) => Number(time?.seconds ?? 0);
 
 /** Every message makes the history of its run long. */
 const shortRuns = () => fanoutInput(source(sandboxId), { ...address(), pace: { maxMessages: 1 } });
@@ -101,4 +109,61 @@ it('while a resumed batch reads what is there: the next run reads it, and keeps 
   expect(result).toMatchObject({ outcome: 'completed', counts: { items: 1, completed: 1 } });
   expect(Date.parse(result.startedAt) - startTime.getTime()).toBeLessThan(1_000);
   expect(forks(stand, input)).toHaveLength(1);
+});
+
+it('a write that lasts sends heartbeats, so that the death of its worker does not go unnoticed for minutes', async () => {
+  const input = fanoutInput(source(sandboxId));
+  await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
+  let goOn: () => void = () => undefined;
+  slow = new Promise((resolve) => (goOn = resolve));
+  const adding = addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(1) });
+  const hasBeaten = async () => {
+    const { raw } = await batchOf(stand, input).describe();
+    const write = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'storeObject');
+    return secondsOf(write?.lastHeartbeatTime) > secondsOf(write?.lastStartedTime);
+  };
+  await expect.poll(hasBeaten).toBe(true);
+  slow = null;
+  goOn();
+  await adding;
+  await sealFanout(stand.client, input, { chunks: 1, items: 1 });
+  expect(await ended(stand, input)).toMatchObject({ outcome: 'completed' });
+});
+
+describe('a resumed batch that is cancelled while it reads what is there', () => {
+  /** A batch of one item that lasts, terminated and resumed while the store is away. */
+  async function resumedWhileAway(cleanUpMs: number) {
+    const input = fanoutInput(source(sandboxId), { ...address(), timing: { ...shortTiming, cleanUpMs } });
+    await submit(
+      stand,
+      input,
+      items(1, () => untilGo),
+    );
+    await expect.poll(() => leftForks(stand, input)[0]?.state).toBe('running');
+    await batchOf(stand, input).terminate('test');
+    away.add('chunks/0.json');
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    await cancelFanout(stand.client, input);
+    return input;
+  }
+
+  it('ends by name without the store, and cancels the chunks that run', async () => {
+    const input = await resumedWhileAway(3_000);
+    const chunk = { chunk: 1, firstIndex: 1, items: items(1) };
+    const adding = addFanoutChunk(stand.client, input, chunk).catch(({ message }) => message);
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'cancelled', error: { code: 'clean_up_unfinished' }, resultsRef: null });
+    expect(result.error?.message).toContain('1 chunk');
+    expect(await adding).toMatch(/accepts no items|has ended/);
+    await expect.poll(async () => (await chunkOf(stand, input, 0).describe()).status.name).toBe('COMPLETED');
+    expect(leftForks(stand, input)).toEqual([]);
+  });
+
+  it('ends what runs if the store comes back in time', async () => {
+    const input = await resumedWhileAway(60_000);
+    away.clear();
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'cancelled', error: { code: 'cancelled' }, left: [] });
+    expect(leftForks(stand, input)).toEqual([]);
+  });
 });
