@@ -39,6 +39,12 @@ describe('failures', () => {
     ]);
   });
 
+  test('say why a stored result cannot be read', () => {
+    const data = sampleBatch(1, { outcome: 'outcome_unknown' });
+    const items = data.items.map((one) => ({ ...one, job: null, unreadable: 'written by another version' }));
+    expect(failureGroups(pageItemsOf({ ...data, items }))).toMatchObject([{ message: 'written by another version' }]);
+  });
+
   test.each([
     ['block 1 exited with 3', 'block 2 exited with 7'],
     ['exit code 1 after 20 s', 'exit code 137 after 7 s'],

@@ -21,6 +21,7 @@ import { createStand, type Stand, shortTiming, untilGo } from '../../../workflow
 
 /** Set while writes wait for it. */
 let slow: Promise<void> | null = null;
+let goOn: () => void = () => undefined;
 /** Ends of the keys whose reads and writes fail, as if the store were not mounted. */
 const away = new Set<string>();
 const failIfAway = (key: string) => {
@@ -47,7 +48,11 @@ beforeAll(async () => {
   });
   sandboxId = await archivedSandbox(stand);
 });
-afterEach(() => away.clear());
+afterEach(() => {
+  away.clear();
+  goOn();
+  slow = null;
+});
 afterAll(() => stand.close());
 
 const secondsOf = (time: { readonly seconds?: unknown } | null | undefined) => Number(time?.seconds ?? 0);
@@ -114,7 +119,6 @@ it('while a resumed batch reads what is there: the next run reads it, and keeps 
 it('a write that lasts sends heartbeats, so that the death of its worker does not go unnoticed for minutes', async () => {
   const input = fanoutInput(source(sandboxId));
   await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
-  let goOn: () => void = () => undefined;
   slow = new Promise((resolve) => (goOn = resolve));
   const adding = addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(1) });
   const hasBeaten = async () => {
@@ -123,7 +127,6 @@ it('a write that lasts sends heartbeats, so that the death of its worker does no
     return secondsOf(write?.lastHeartbeatTime) > secondsOf(write?.lastStartedTime);
   };
   await expect.poll(hasBeaten).toBe(true);
-  slow = null;
   goOn();
   await adding;
   await sealFanout(stand.client, input, { chunks: 1, items: 1 });
