@@ -11,6 +11,7 @@ import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
 import { type Located, locate, namedIn } from './located.js';
 import { requireMeantValues } from './meant-values.js';
+import { misplacedText } from './misplaced-words.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
 import { createPaint, createTerminal } from './output/terminal.js';
@@ -44,7 +45,9 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.done;
       const help = error.code === 'commander.help' || error.code === 'commander.helpDisplayed';
-      if (!help) report(args, context, usageErrorOf(error, program && locate(program, args)));
+      const misplaced = program && error.code === 'commander.unknownCommand' && misplacedText(program, args);
+      if (misplaced) report(args, context, plainError('bad_usage', misplaced));
+      else if (!help) report(args, context, usageErrorOf(error, program && locate(program, args)));
       return exitCodes.usage;
     }
     const failure = io.interrupted.aborted ? interruptedFailure(context) : await namingDisk(failureOf(error), context);

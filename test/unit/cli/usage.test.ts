@@ -8,7 +8,8 @@ const unreachable = () => Promise.reject(new Error('the settings were read'));
 describe('the command line', () => {
   it('prints the version of the package', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8'));
-    expect(await cli(['--version'])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
+    for (const word of ['--version', 'version'])
+      expect(await cli([word])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
   });
 
   it('prints help on stdout with every command and exit code, without the hidden command', async () => {

@@ -46,6 +46,9 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   // The names of commands and options
   ['rum hello', "Unknown command 'rum'", 'Did you mean run?'],
   ['job list', "Unknown command 'job'", 'Did you mean jobs?'],
+  ['logs fence', "Unknown command 'logs'", 'Did you mean: sandflow jobs logs fence, or sandflow fanout logs fence?'],
+  ['ps', "Unknown command 'ps'", 'Did you mean: sandflow jobs list, or sandflow fanout list?'],
+  ['rerun fence --detach', "Unknown command 'rerun'", 'Did you mean: sandflow jobs rerun fence?'],
   ['jobs lst', "Unknown command 'lst'", 'Did you mean list?'],
   ['jobs', 'sandflow jobs'],
   ['stops explian bx_2345abcd', 'Did you mean explain?'],
