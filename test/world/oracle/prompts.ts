@@ -69,8 +69,8 @@ function untrue(record: WorldRecord, told: WorldRecord['told'][number]): Broken[
       const says = `says prompt ${at} ${said.status}`;
       const isAnothers = said.promptId !== null && !own.some(({ id }) => id === said.promptId);
       // In its own sandbox a job takes an equal prompt that follows its lost one for its own: nothing tells them apart.
-      // The answer to a prompt names no sandbox. After a misrouted one the job waits for a prompt that it cannot find.
-      if (isAnothers && said.status !== 'completed' && wasAnsweredForOthers(record, told.job)) return [];
+      // The answer to a prompt names no sandbox. After one with other ids the job waits for a prompt that it cannot find.
+      if (isAnothers && said.status !== 'completed' && wasAnsweredWithOtherIds(record, told.job)) return [];
       if (isAnothers && (told.given.length > 0 || !wasPromptedByOthers(record, told.job)))
         return [broken(`took somebody else's prompt ${said.promptId}`)];
       const taken = isAnothers ? record.books.prompts.find(({ id }) => id === said.promptId) : undefined;
@@ -100,7 +100,10 @@ function untrue(record: WorldRecord, told: WorldRecord['told'][number]): Broken[
 const wasPromptedByOthers = (record: WorldRecord, job: string) =>
   troublesOf(record, job).some((one) => one.kind === 'act' && one.act === 'prompt');
 
-const wasAnsweredForOthers = (record: WorldRecord, job: string) =>
+/** Faults of an answer whose ids are of another prompt, or of none. */
+const otherIds: ReadonlySet<string> = new Set(['misrouted', 'foreign-ids', 'malformed-ids']);
+
+const wasAnsweredWithOtherIds = (record: WorldRecord, job: string) =>
   troublesOf(record, job).some(
-    (one) => one.kind === 'wire' && one.fault === 'misrouted' && one.at.endpoint === 'sendPrompt',
+    (one) => one.kind === 'wire' && otherIds.has(one.fault) && one.at.endpoint === 'sendPrompt',
   );
