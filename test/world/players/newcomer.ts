@@ -1,5 +1,6 @@
 /** Somebody who arrives while a job works: runs a job in its sandbox, or cleans the sandbox up. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../../../src/client/index.js';
 import { cleanupId, jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
@@ -70,7 +71,13 @@ async function runIn(account: Account, { key, brings }: Newcomer, sandboxId: str
 
 async function cleanUp(account: Account, { key }: Newcomer, sandboxId: string): Promise<Told | undefined> {
   const { client, api, deployment, taskQueue, results, signal } = account;
-  const { sandbox } = await api.getSandbox(sandboxId);
+  const found = await api.getSandbox(sandboxId).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  });
+  // The job has deleted its sandbox meanwhile.
+  if (found === undefined) return undefined;
+  const { sandbox } = found;
   const states = JSON.stringify([...new Set([sandbox.state, 'archived'])]);
   const policy = readPolicy(
     `name: ${key}\nlimits: {maxActions: 1000, maxPercent: 100}\nrules:\n  - rule: one\n    match: {name: ${JSON.stringify(sandbox.name)}, state: ${states}}\n    action: delete-sandbox\n`,
