@@ -96,10 +96,6 @@ export function createProgram(context: CommandContext, version: string, word?: s
       if (!named || add === named) add(program as unknown as Parent, context);
     }
   }
-  program
-    // The help names --version.
-    .command('version', { hidden: true })
-    .action(() => void context.io.stdout.write(`${version}\n`));
   addHelpCommand(program);
   addExamples(program);
   refuseHomeMarks(program);

@@ -39,7 +39,8 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
   try {
     program = createProgram(context, await packageVersion(), args[0]);
     requireMeantValues(locate(program, args).command, args);
-    await program.parseAsync([...args], { from: 'user' });
+    // Other command lines have `version` as a word.
+    await program.parseAsync(args[0] === 'version' ? ['--version'] : [...args], { from: 'user' });
     return context.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) {

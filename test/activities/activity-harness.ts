@@ -35,6 +35,11 @@ export interface ActivityStand {
 
 /** How long a rotation waits after a lost answer, in ms. */
 export const lateForMs = 700;
+/**
+ * After the death of a worker, the wait counts from the moment when the call was about to be sent. The service sees the
+ * rest of it, because the call takes some time to arrive.
+ */
+export const leastSeenMs = lateForMs - 200;
 
 /** The tests provoke the warnings of activities. */
 Runtime.install({ logger: new DefaultLogger('ERROR') });
