@@ -79,3 +79,37 @@ it('a command that gave up is judged by its whole patience, however long the job
   });
   expect(ofRecord('not_started: another server answers')).toBeUndefined();
 });
+
+it('a batch whose source was not prepared in its time is judged by that time', () => {
+  const played = new Map([['j1', { fromMs: 100 * second, untilMs: 180 * second }]]);
+  const plan = { jobs: [{ kind: 'batch', key: 'j1', items: 4, concurrency: 2, tight: false }], troubles: [] };
+  const missedBy = (code: string) => {
+    const told = { job: 'j1', outcome: 'source_failed', error: { code, message: '', details: {} }, jobs: [] };
+    return missedTime({ plan, played, struck: new Set() } as unknown as WorldRecord, told as never);
+  };
+  expect(missedBy('deadline_exceeded')).toEqual({
+    ...{ fromMs: 100 * second, untilMs: 180 * second },
+    ...{ missedMs: 60 * second, withinMs: 60 * second },
+  });
+  expect(missedBy('forbidden')).toBeUndefined();
+});
+
+it('each worker that died took the time until it was replaced from what a job had to spare', () => {
+  const played = new Map([['j1', { fromMs: 100 * second, untilMs: 165 * second }]]);
+  const death = (key: string) => ({ kind: 'death', part: 'worker', afterCalls: 1, key });
+  const job = {
+    kind: 'run',
+    key: 'j1',
+    deadlineMs: 60_000,
+    prompts: 1,
+    workSeconds: 0,
+    commands: 0,
+    commandSeconds: 0,
+  };
+  const plan = { jobs: [job], troubles: [death('t1'), death('t2'), death('t3')] };
+  const missedAfter = (...struck: readonly string[]) => {
+    const record = { plan, played, struck: new Set(struck) } as unknown as WorldRecord;
+    return missedTime(record, { job: 'j1', outcome: 'deadline_exceeded', jobs: [] } as never)?.missedMs;
+  };
+  expect([missedAfter(), missedAfter('t1'), missedAfter('t1', 't2')]).toEqual([60_000, 30_000, 0]);
+});

@@ -30,7 +30,7 @@ export function brokenOutcomes(record: WorldRecord): Broken[] {
   );
   const hasDied = hasStruck(record, (one) => one.kind === 'death' || one.kind === 'crash');
   const listsFailed = hasStruck(record, ({ kind }) => kind === 'lists');
-  return told.flatMap(({ job, outcome, jobs, isTerminated }): Broken[] => {
+  return told.flatMap(({ job, outcome, error, jobs, isTerminated }): Broken[] => {
     const of = planOf(record, job);
     // A newcomer finds what the others leave. A stop that is made to fail has its own judge.
     if (of === undefined || isTerminated || (of.kind === 'stop' && of.fails > 0)) return [];
@@ -43,8 +43,9 @@ export function brokenOutcomes(record: WorldRecord): Broken[] {
     // Whether a prompt was sent is unknown if its sender died, and by the policy of these jobs nobody asks.
     const isUnknown = (hasDied || !plan.service.promptIds) && hasOnlyUnknown(outcome, jobs);
     if (touched.has(job) || isShort || isImpatient || isStoppedSoon || isUnknown || isGood(outcome)) return [];
-    const why = jobs.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : [])).join('; ');
-    const late = missedTime(record, { job, outcome, jobs });
+    const errors = [error, ...jobs.map((one) => one.error)];
+    const why = errors.flatMap((one) => (one ? [`${one.code}: ${one.message}`] : [])).join('; ');
+    const late = missedTime(record, { job, outcome, error, jobs });
     return [{ promise: 'an undisturbed job completes', job, what: `ended ${outcome} (${why})`, late }];
   });
 }

@@ -8,6 +8,7 @@ import { type Told, tellingOf } from './told.js';
 
 export const batchDeadlineMs = 120_000;
 export const itemDeadlineMs = 60_000;
+export const preparationDeadlineMs = 60_000;
 /** How long an item works. */
 export const itemSeconds = ({ tight }: Pick<BatchPlan, 'tight'>) => (tight ? 2 : 0);
 /** Shorter than the batch, and longer than a worker is away that was killed. */
@@ -40,7 +41,7 @@ async function sourceOf(account: Account, { source, key }: BatchPlan) {
     put: [{ path: 'seed', content: { base64: Buffer.from('seed').toString('base64') } }],
     commands: ['cat seed'],
     prompts: [],
-    deadlineMs: 60_000,
+    deadlineMs: preparationDeadlineMs,
     end: 'delete',
   };
   return { given: [], source: prepare };
@@ -96,6 +97,7 @@ export async function playBatch(
     job: plan.key,
     workflowId,
     outcome: result.outcome,
+    error: result.error,
     jobs: told.flatMap(({ jobs }) => jobs),
     left: [
       ...result.left.flatMap(({ sandboxId, sandboxName }) => [sandboxId ?? [], sandboxName ?? []].flat()),

@@ -1,4 +1,6 @@
 /** What a job of the world told its user at its end. */
+
+import type { JobError } from '../../../src/protocol/job/job-result.js';
 import type { StopRequestView } from '../../../src/protocol/stop.js';
 import type { JobResult } from '../../../workflows/index.js';
 
@@ -7,6 +9,8 @@ export interface Told {
   /** Prefix of the ids of its workflows. */
   readonly workflowId: string;
   readonly outcome: string;
+  /** Why a batch ended before its items. */
+  readonly error?: JobError | null | undefined;
   /** Results of jobs: of the one job, or of all items. */
   readonly jobs: readonly JobResult[];
   /** Ids and names of sandboxes in `left`. */
