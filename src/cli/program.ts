@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { addApi } from './api/command.js';
 import { addCleanup } from './cleanup/command.js';
 import type { AddCommand, CommandContext, Parent } from './command.js';
+import { addCompletion } from './completion/command.js';
 import { applyDefaults } from './config/apply-defaults.js';
 import { addConfig } from './config/command.js';
 import { addDoctor } from './doctor/command.js';
@@ -14,7 +15,7 @@ import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
 import { refuseHomeMarks } from './refuse-home-mark.js';
 import { addRun } from './run/command.js';
-import { addSandboxes } from './sandboxes/command.js';
+import { addCopy, addExec, addSandboxes, addSsh } from './sandboxes/command.js';
 import { addSchedules } from './schedule/command.js';
 import { addBridge, addCodecServer, addDev, addSupervisor, addWorker } from './serve/command.js';
 import { addStack } from './stack/command.js';
@@ -47,7 +48,10 @@ SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI. If none is set, ever
 /** Each command by its name, in the groups of the help page. */
 const groups: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
   'Run:': { run: addRun, continue: addContinue, fanout: addFanout, jobs: addJobs, schedule: addSchedules },
-  'Sandboxes:': { sandboxes: addSandboxes, stop: addStop, stops: addStops, cleanup: addCleanup },
+  'Sandboxes:': {
+    ...{ sandboxes: addSandboxes, exec: addExec, cp: addCopy, ssh: addSsh },
+    ...{ stop: addStop, stops: addStops, cleanup: addCleanup },
+  },
   'The stack on this machine:': {
     ...{ up: addStack, status: addStack, down: addStack },
     ...{ dev: addDev, local: addLocal, supervisor: addSupervisor },
@@ -62,7 +66,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
     encryption: addEncryption,
     'codec-server': addCodecServer,
   },
-  'Other commands:': { api: addApi },
+  'Other commands:': {
+    api: addApi,
+    completion: (parent, context) => addCompletion(parent, context, () => createProgram(context, '')),
+  },
 };
 
 /**

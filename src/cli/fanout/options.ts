@@ -246,7 +246,7 @@ export const declareLogs = (parent: Parent) =>
     .command('logs')
     .description('Print the transcript of one item of a batch')
     .argument('<batch>', 'id of the batch')
-    .argument('<item>', 'id of the item')
+    .argument('[item]', 'id of the item; without it, the command names items that failed')
     .option('-f, --follow', 'continue live until the item ends')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', logsHelp);

@@ -8,15 +8,20 @@ import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { plainError } from '../errors.js';
+import { pasteable } from '../output/pasteable.js';
 import { type Looked, printTranscript } from '../transcript/print-transcript.js';
 import { createTranscript } from '../transcript/transcript.js';
 import { UsageError } from '../usage-error.js';
 import type { ItemLogsOptions } from './options.js';
+import { createFailedItems } from './results/failed-items.js';
+
+/** How many failed items are named if none is given. */
+const mostNamed = 5;
 
 /** @returns the exit code: 0, or 130 if Ctrl-C ended it while the item was running */
 export function showItemLogs(
   batchId: string,
-  itemId: string,
+  itemId: string | undefined,
   { follow = false, json = false }: ItemLogsOptions,
   context: CommandContext,
 ): Promise<number> {
@@ -25,6 +30,7 @@ export function showItemLogs(
     const { deployment } = platform.config;
     const { batchKey } = await fanoutProgress(platform.temporal, { deployment, batchId });
     const place = { deployment, batchId, batchKey };
+    if (itemId === undefined) throw new UsageError(await whichItemText(platform, place));
     const index = await indexOf(platform, place, itemId);
     const transcript = createTranscript({
       service: () => platform.service,
@@ -37,6 +43,13 @@ export function showItemLogs(
       reconnect: (notices) => platform.reconnect(notices),
     });
   });
+}
+
+async function whichItemText({ results }: Platform, place: FanoutPlace): Promise<string> {
+  const { all } = await createFailedItems(results, place).look(mostNamed);
+  const failed = all.length === 0 ? '' : ` Some failed: ${all.map(({ itemId }) => itemId).join(', ')}.`;
+  const list = `\`sandflow fanout results ${place.batchId}\` lists all`;
+  return `Name an item: sandflow fanout logs ${place.batchId} ${pasteable(all[0]?.itemId ?? 'ITEM', 'ITEM')}.${failed} ${list}.`;
 }
 
 /** @throws UsageError if the batch has no such item */

@@ -63,7 +63,7 @@ export async function readPutFiles(
   const puts: FilePut[] = [];
   let inlineBytes = 0;
   for (const file of files) {
-    const content = await readLocal(file);
+    const content = await readPutFile(file);
     const inline = inlineBytes + content.length <= maxInlineBytes;
     if (inline) inlineBytes += content.length;
     puts.push({
@@ -138,8 +138,12 @@ async function requireInnerFile(link: string, shown: string, folder: string): Pr
   );
 }
 
-/** Does not follow a link and does not wait for a pipe, because either may have replaced the file in the meantime. */
-async function readLocal(file: LocalFile): Promise<Buffer> {
+/**
+ * Reads one file. Does not follow a link and does not wait for a pipe, because either may have replaced the file in the
+ * meantime.
+ * @throws PutFileError
+ */
+export async function readPutFile(file: LocalFile): Promise<Buffer> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   try {
     const handle = await open(file.localPath, flags);

@@ -18,4 +18,37 @@ export const declareShow = (parent: Parent) =>
     .argument('<sandbox>', 'id of the sandbox')
     .option('--json', 'print one JSON object on stdout');
 
+const execHelp = `
+One word is a line for the shell of the sandbox; several words reach the program as they are.
+
+Exit codes: that of the command, or one of sandflow, with an error: message, if the command did not run.
+`;
+
+export const declareExec = (parent: Parent) =>
+  parent
+    .command('exec')
+    .description('Run a command in a sandbox, and print its output when it has ended')
+    .argument('<sandbox>', 'id of the sandbox')
+    .argument('<command...>', "the command, after --, like 'ls out | wc -l'")
+    .option('--cwd <folder>', 'where to run it (default: the working directory of the sandbox)')
+    .option('--timeout <duration>', 'how long it may run', '2m')
+    .addHelpText('after', execHelp);
+
+export const declareCopy = (parent: Parent) =>
+  parent
+    .command('cp')
+    .description('Copy files into a sandbox, or out of it')
+    .argument('<from>', 'a file or folder here, or bx_2345abcd:PATH in a sandbox')
+    .argument('<to>', 'the other: a path here, or bx_2345abcd:PATH; a folder of a sandbox arrives as .tar.gz');
+
+export const declareSsh = (parent: Parent) =>
+  parent
+    .command('ssh')
+    .description('Register your SSH key with a sandbox, and log in by OpenSSH')
+    .argument('<sandbox>', 'id of the sandbox')
+    .argument('[arguments...]', 'after --: more arguments of ssh, such as a command')
+    .option('--identity <file>', 'your private key, with its .pub beside it (default: the first usual one in ~/.ssh)');
+
+export type ExecOptions = OptionsOf<typeof declareExec>;
+export type SshOptions = OptionsOf<typeof declareSsh>;
 export type ListSandboxesOptions = OptionsOf<typeof declareSandboxes>;

@@ -1,4 +1,9 @@
 /** An invocation of each command that can call the service, which makes all calls that the command makes. */
+import { execFileSync } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isUsable } from '../../../src/contract/workflow-safe/states.js';
 import { type Stand, script } from '../workflow-harness.js';
 
 /** What the invocations refer to. */
@@ -26,6 +31,16 @@ async function webhookOf({ stand }: Known): Promise<string> {
   const known = (await stand.api.listWebhooks()).webhooks.find((one) => one.url === url);
   return (known ?? (await stand.api.createWebhook({ name: 'other', url, events: ['sandbox.ready'] })).webhook).id;
 }
+
+async function usableId({ stand }: Known): Promise<string> {
+  return (await stand.api.listSandboxes()).sandboxes.find(({ state }) => isUsable(state))?.id ?? '';
+}
+async function ownKey(): Promise<string> {
+  const file = join(await mkdtemp(join(tmpdir(), 'sandflow-keys-')), 'key');
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file]);
+  return file;
+}
+const askNothing = ['BatchMode=yes', 'StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
 
 /** By the words of docs/security.md. Several invocations of one command are other ways to use it. */
 export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
@@ -69,6 +84,17 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
   'schedule resume': [() => ['schedule', 'resume', 'kept']],
   sandboxes: [() => ['sandboxes', '--cost']],
   'sandboxes show': [({ sandboxId }) => ['sandboxes', 'show', sandboxId]],
+  exec: [async (known) => ['exec', await usableId(known), 'touch seen']],
+  cp: [
+    async (known) => ['cp', 'items.txt', `${await usableId(known)}:seen`],
+    async (known) => ['cp', `${await usableId(known)}:seen`, 'copied.txt'],
+  ],
+  ssh: [
+    async (known) => {
+      const options = askNothing.flatMap((option) => ['-o', option]);
+      return ['ssh', await usableId(known), '--identity', await ownKey(), '--', ...options, 'true'];
+    },
+  ],
   stop: [({ sandboxId }) => ['stop', sandboxId, '--wait']],
   'stop --all': [() => ['stop', '--all', '--name', 'nobody-*', '--yes']],
   'stops list': [() => ['stops', 'list']],
@@ -92,7 +118,13 @@ export const others: Readonly<Record<string, string>> = {
   ...{ up: 'the stack', status: 'the stack', down: 'the stack', dev: 'the stack', supervisor: 'the stack' },
   ...{ local: 'the local service', 'local log': 'the local service', 'local assumptions': 'the local service' },
   ...{ 'local clock': 'the local service', 'local seed': 'the local service', 'local reset': 'the local service' },
-  ...{ bridge: 'Temporal', 'bridge report': 'Temporal', 'codec-server': 'files', config: 'files' },
+  ...{
+    bridge: 'Temporal',
+    'bridge report': 'Temporal',
+    'codec-server': 'files',
+    config: 'files',
+    completion: 'nothing',
+  },
   ...{
     'cleanup validate': 'files',
     'notify secret': 'files',

@@ -142,7 +142,8 @@ describe('docs/security.md', () => {
     expect(await runWith(name, [...needs, nothing], 1)).toMatchObject({ exitCodes: whole.exitCodes });
     for (const action of needs) {
       const lacking = await runWith(name, [...needs.filter((one) => one !== action), nothing]);
-      expect(lacking.ended).toEqual([{ exitCode: 2, said: expect.stringContaining(action) }]);
+      // Of several ways to use a command, only some need this action.
+      expect(lacking.ended).toContainEqual({ exitCode: 2, said: expect.stringContaining(action) });
     }
   });
 });
