@@ -75,6 +75,10 @@ const stackStatusSchema = z.object({
   openJobs: z.number().nullable(),
   /** Ids of some of the open jobs and batches. */
   openIds: z.array(z.string()),
+  /** Number of schedules that are not paused; null if Temporal does not answer. */
+  activeSchedules: z.number().nullable(),
+  /** The names of some of them. */
+  scheduleNames: z.array(z.string()),
   /** Number of notifications that are not delivered; null if Temporal does not answer. */
   undeliveredCount: z.number().nullable(),
   /** Some of them. */
@@ -94,7 +98,7 @@ export const serverMessageSchema = z.discriminatedUnion('type', [
 export type ServerMessage = z.infer<typeof serverMessageSchema>;
 
 /** Every change of the state file or of the messages that another version would misread takes the next number. */
-export const controlVersion = 1;
+export const controlVersion = 2;
 
 /** The content of the state file: how to reach the supervisor of a home. */
 export const supervisorStateSchema = z.object({

@@ -12,6 +12,7 @@ import { type MainProgram, supervisorCommand } from './children.js';
 import { askSupervisor, joinSupervisor, type Presence } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { type StackPaths, stackPaths } from './stack-paths.js';
+import { endedText, readStackRecord } from './stack-record.js';
 import { requireStackSettings } from './stack-settings.js';
 
 const retryMs = 50;
@@ -67,6 +68,8 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
       signal?.throwIfAborted();
       if (!spawned || hasEnded(spawned)) {
         if (spawns === maxSpawns) break;
+        const ended = spawns === 0 ? await readStackRecord(paths.recordFile) : undefined;
+        if (ended) onProgress(`${endedText(ended)} It is started again.`);
         spawned = spawnSupervisor(main, config, paths);
         spawns += 1;
       }

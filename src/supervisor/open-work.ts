@@ -2,6 +2,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Config } from '../config.js';
 import { jobWorkflowId, notificationPrefix } from '../contract/workflow-safe/addresses.js';
+import { schedulePrefix } from '../contract/workflow-safe/schedule-addresses.js';
 import { workflowTypes } from '../protocol/messages.js';
 import { lenientClient } from '../temporal/readable-memos.js';
 import { describeDelivery, type OpenDelivery } from '../workflow-client/open-deliveries.js';
@@ -48,6 +49,19 @@ export async function openDeliveries(
   const { count, some } = await countAndSome(client, openQuery(work, isDelivery), (delivery) => delivery);
   const undelivered = await Promise.all(some.map((delivery) => describeDelivery(client, delivery)));
   return { undeliveredCount: count, undelivered };
+}
+
+/** Counts the schedules of the deployment that are not paused, and names some of them. */
+export async function activeSchedules(
+  client: Client,
+  { deployment }: Pick<Config, 'deployment'>,
+): Promise<{ readonly activeSchedules: number; readonly scheduleNames: string[] }> {
+  const prefix = schedulePrefix(deployment);
+  const names: string[] = [];
+  for await (const { scheduleId, state } of lenientClient(client).schedule.list()) {
+    if (scheduleId.startsWith(prefix) && !state.paused) names.push(scheduleId.slice(prefix.length));
+  }
+  return { activeSchedules: names.length, scheduleNames: names.sort().slice(0, namedAtMost) };
 }
 
 /** Counts the workflows of a query, and takes from some of them what is to be shown: nothing if it is undefined. */

@@ -11,6 +11,7 @@ import { isSupervisorThere } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { type ControlServer, openControlServer } from './control-server.js';
 import { stackPaths } from './stack-paths.js';
+import { readStackRecord } from './stack-record.js';
 import { requireStackSettings } from './stack-settings.js';
 import { createStackWatch, type StackWatch } from './stack-watch.js';
 import { type Stack, startStack } from './start-stack.js';
@@ -54,7 +55,9 @@ export async function runSupervisor(
   if (lock === 'held') return 'already_running';
   try {
     const { foreground } = options;
-    const watch = createStackWatch(config, { foreground, clients: () => control.clients() });
+    const { recordFile } = paths;
+    const earlier = await readStackRecord(recordFile);
+    const watch = createStackWatch(config, { foreground, clients: () => control.clients(), recordFile, earlier });
     const control = await openControlServer(paths.stateFile, {
       settings: settingsDigest(config),
       answer: watch.answer,
@@ -107,6 +110,7 @@ async function holdStack(
     }
     // From now on no client can join this stack. A new client waits for the lock and gets a new stack.
     await control.close();
+    await watch.close();
     log(signal.aborted ? 'stopping as requested' : 'stopping: nothing left to do');
   } finally {
     await stack.stop();

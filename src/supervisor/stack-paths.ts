@@ -7,6 +7,8 @@ export interface StackPaths {
   readonly lockFile: string;
   /** How to reach the supervisor; mode 600, since it holds the token of the control connection. */
   readonly stateFile: string;
+  /** What is remembered of a stack that has not ended in order. */
+  readonly recordFile: string;
   readonly portsFile: string;
   readonly logDirectory: string;
   readonly supervisorLog: string;
@@ -22,6 +24,7 @@ export function stackPaths(home: string): StackPaths {
     home,
     lockFile: join(home, 'supervisor.lock'),
     stateFile: join(home, 'supervisor.json'),
+    recordFile: join(home, 'stack.json'),
     portsFile: join(home, 'ports.json'),
     logDirectory,
     supervisorLog: join(logDirectory, 'supervisor.log'),

@@ -3,12 +3,15 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../config.js';
 import type { Ask, StackStatus } from './control-protocol.js';
 import type { ConnectedClient } from './control-server.js';
-import { countOpenWork, openDeliveries, openJobs } from './open-work.js';
+import { activeSchedules, countOpenWork, openDeliveries, openJobs } from './open-work.js';
+import { removeStackRecord, type StackRecord, writeStackRecord } from './stack-record.js';
 import type { Stack } from './start-stack.js';
 import { untilIdle } from './until-idle.js';
 
 /** How long the supervisor waits for Temporal before it answers, in ms. */
 const answerWithinMs = 2_000;
+/** How often the record of the stack says again what is open, in ms. */
+const recordEveryMs = 60_000;
 
 export interface StackWatch {
   /** Aborted once a command has ended the stack. */
@@ -18,32 +21,43 @@ export interface StackWatch {
   ready(stack: Stack, temporal: Client): void;
   /** Resolves when the stack has been idle for long enough and nobody has asked to keep it, or at the abort. */
   untilIdle(clients: () => number, idleMs: number, signal: AbortSignal): Promise<void>;
+  /** Removes the record of a stack that ends in order, unless `sandflow up` keeps it: a shutdown is no `down`. */
+  close(): Promise<void>;
 }
 
 interface StackWatchOptions {
   readonly foreground: boolean;
   /** The clients that are connected now. */
   readonly clients: () => readonly ConnectedClient[];
+  readonly recordFile: string;
+  /** What the stack before left, if it did not end in order. */
+  readonly earlier: StackRecord | undefined;
 }
 
-export function createStackWatch(config: Config, { foreground, clients }: StackWatchOptions): StackWatch {
+export function createStackWatch(
+  config: Config,
+  { foreground, clients, recordFile, earlier }: StackWatchOptions,
+): StackWatch {
   const startedAt = new Date().toISOString();
   const end = new AbortController();
   let running: { readonly stack: Stack; readonly temporal: Client } | undefined;
-  let kept = false;
+  let kept = earlier?.kept === true;
+  let recordedAtMs = 0;
   let endsAt: string | null = null;
 
   const open = async () => {
     const jobs = { openJobs: 0, openIds: [] };
+    const schedules = { activeSchedules: 0, scheduleNames: [] };
     const deliveries = { undeliveredCount: 0, undelivered: [] };
-    if (!running) return { ...jobs, ...deliveries };
+    if (!running) return { ...jobs, ...schedules, ...deliveries };
     const { temporal } = running;
     const inTime = <T>(ask: () => Promise<T>) => temporal.withDeadline(Date.now() + answerWithinMs, ask);
-    const [ofJobs, ofDeliveries] = await Promise.all([
+    const [ofJobs, ofSchedules, ofDeliveries] = await Promise.all([
       inTime(() => openJobs(temporal, config)).catch(() => ({ ...jobs, openJobs: null })),
+      inTime(() => activeSchedules(temporal, config)).catch(() => ({ ...schedules, activeSchedules: null })),
       inTime(() => openDeliveries(temporal, config)).catch(() => ({ ...deliveries, undeliveredCount: null })),
     ]);
-    return { ...ofJobs, ...ofDeliveries };
+    return { ...ofJobs, ...ofSchedules, ...ofDeliveries };
   };
 
   const status = async (): Promise<StackStatus> => {
@@ -62,13 +76,27 @@ export function createStackWatch(config: Config, { foreground, clients }: StackW
     };
   };
 
+  const record = async (): Promise<void> => {
+    recordedAtMs = Date.now();
+    // A stack that is only starting has not looked: what the one before left is still true.
+    const { openJobs: jobs, activeSchedules: schedules } = running || !earlier ? await open() : earlier;
+    if (end.signal.aborted) return;
+    const seenAt = new Date().toISOString();
+    await writeStackRecord(recordFile, { kept, seenAt, openJobs: jobs, activeSchedules: schedules });
+  };
+
   return {
     ended: end.signal,
     async answer(ask) {
-      if (ask === 'keep') kept = true;
+      if (ask === 'keep') {
+        kept = true;
+        await record().catch(() => undefined);
+      }
       const told = await status();
       if (ask !== 'force_end' && (ask !== 'end' || told.openJobs !== 0 || told.clients.length > 0)) return told;
+      kept = false;
       end.abort();
+      await removeStackRecord(recordFile);
       return { ...told, state: 'ending' };
     },
     ready(stack, temporal) {
@@ -83,10 +111,15 @@ export function createStackWatch(config: Config, { foreground, clients }: StackW
         idleMs,
         isKept: () => kept || foreground,
         onCheck(quietSinceMs) {
+          // Without a disk, nothing is remembered; the stack runs on.
+          if (Date.now() - recordedAtMs >= recordEveryMs) void record().catch(() => undefined);
           endsAt = quietSinceMs === undefined ? null : new Date(quietSinceMs + idleMs).toISOString();
         },
         signal,
       });
+    },
+    async close() {
+      if (!kept) await removeStackRecord(recordFile);
     },
   };
 }

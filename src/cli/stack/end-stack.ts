@@ -5,6 +5,7 @@ import { tryAcquireFileLock } from '../../os/file-lock.js';
 import { askSupervisor } from '../../supervisor/control-client.js';
 import type { StackStatus } from '../../supervisor/control-protocol.js';
 import { stackPaths } from '../../supervisor/stack-paths.js';
+import { endedText, readStackRecord, removeStackRecord } from '../../supervisor/stack-record.js';
 import { hasEverRun } from '../connect/stack-status.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
@@ -32,12 +33,20 @@ export async function endStack({ force, json }: EndOptions, io: CliIo): Promise<
   const status = hasEverRun(paths) ? await askSupervisor(paths.stateFile, force ? 'force_end' : 'end') : undefined;
   if (status && status.state !== 'ending') throw inUse(status);
   if (hasEverRun(paths)) await untilFree(paths.lockFile, status !== undefined, io.interrupted);
+  const earlier = status ? undefined : await readStackRecord(paths.recordFile);
+  // Nobody keeps it up from now on.
+  if (earlier) await removeStackRecord(paths.recordFile);
   if (json) {
-    const { undelivered = [] } = status ?? {};
-    return printJson(io.stdout, { home, ended: status !== undefined, undelivered, error: null });
+    const { undelivered = [], openIds = [], scheduleNames = [] } = status ?? {};
+    const waiting = { openIds, scheduleNames, undelivered };
+    return printJson(io.stdout, { home, ended: status !== undefined, ...waiting, error: null });
   }
-  io.stderr.write(status ? 'The stack has stopped.\n' : `No stack is running in ${home}.\n`);
-  if (!status) return;
+  if (!status) {
+    const text = earlier ? `${endedText(earlier)} It stays down now.` : `No stack is running in ${home}.`;
+    return void io.stderr.write(`${oneLine(text)}\n`);
+  }
+  io.stderr.write('The stack has stopped.\n');
+  for (const line of waitingLines(status)) io.stderr.write(`${oneLine(line)}\n`);
   for (const line of undeliveredLines(status, deployment)) io.stderr.write(`Not delivered: ${line}\n`);
 }
 
@@ -53,6 +62,22 @@ async function untilFree(lockFile: string, isEnding: boolean, signal: AbortSigna
     }
     await sleep(pollMs, undefined, { signal });
   }
+}
+
+/** What stands still from now on. */
+function waitingLines({ openJobs, openIds, activeSchedules, scheduleNames }: StackStatus): string[] {
+  const named = (count: number | null, ids: readonly string[]) =>
+    ids.length === 0 ? '' : ` (${ids.join(', ')}${(count ?? 0) > ids.length ? ', …' : ''})`;
+  return [
+    ...(openJobs
+      ? [`${plural(openJobs, 'open workflow')}${named(openJobs, openIds)}: on hold until the stack is up again.`]
+      : []),
+    ...(activeSchedules
+      ? [
+          `${plural(activeSchedules, 'active schedule')}${named(activeSchedules, scheduleNames)}: nothing runs until \`sandflow up\`.`,
+        ]
+      : []),
+  ];
 }
 
 function inUse({ openJobs, openIds, clients }: StackStatus): SandflowError {

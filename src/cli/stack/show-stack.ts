@@ -1,7 +1,8 @@
 /** `sandflow status`, and what `sandflow up` prints at its end. */
 import type { StackStatus } from '../../supervisor/control-protocol.js';
 import { localApiKeyFile } from '../../supervisor/stack-paths.js';
-import { readStatus } from '../connect/stack-status.js';
+import { endedText } from '../../supervisor/stack-record.js';
+import { readEnded, readStatus } from '../connect/stack-status.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -12,12 +13,24 @@ export async function showStack({ json }: { readonly json?: boolean }, io: CliIo
   const { home, deployment, sandboxService, temporal } = await io.readConfig();
   const status = await readStatus(home);
   const apiKeyFile = sandboxService ? (sandboxService.apiKeyFile ?? null) : localApiKeyFile(home);
+  const ended = status ? undefined : await readEnded(home);
   if (json) {
     const stack = status && { ...status, stack: status.stack && { ...status.stack, apiKeyFile } };
-    return printJson(io.stdout, { running: status !== undefined, home, status: stack ?? null, error: null });
+    return printJson(io.stdout, {
+      running: status !== undefined,
+      home,
+      status: stack ?? null,
+      ended: ended ?? null,
+      error: null,
+    });
   }
   if (!status) {
     const configured = temporal.configured && sandboxService !== undefined;
+    if (ended) {
+      const how = ended.kept ? 'brings it back, as `sandflow up` did' : 'brings it back';
+      io.stdout.write(`${oneLine(`${endedText(ended)} The next command that needs it ${how}. Home: ${home}`)}\n`);
+      return;
+    }
     const next = configured
       ? 'Temporal and the service are configured, so commands do not need one.'
       : 'Commands that need it start it. To start it now, run `sandflow up`.';

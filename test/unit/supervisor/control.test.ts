@@ -21,6 +21,8 @@ const status: StackStatus = {
   clients: [],
   openJobs: null,
   openIds: [],
+  activeSchedules: 0,
+  scheduleNames: [],
   undeliveredCount: 0,
   undelivered: [],
 };

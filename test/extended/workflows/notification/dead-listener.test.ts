@@ -142,11 +142,11 @@ describe('a stack', () => {
 
   it('is not kept by them from down, which says what is not delivered, to whom, why, and how long it is repeated', async () => {
     const home = await temporaryDirectory();
-    const { lockFile, stateFile } = stackPaths(home);
+    const { lockFile, stateFile, recordFile } = stackPaths(home);
     await writeFile(lockFile, '');
     const env = { SANDFLOW_HOME: home, SANDFLOW_DEPLOYMENT: 'down', TEMPORAL_ADDRESS: inject('temporalAddress') };
     const config = { ...readConfig(env), taskQueue: stand.taskQueue };
-    const watch = createStackWatch(config, { foreground: false, clients: () => [] });
+    const watch = createStackWatch(config, { foreground: false, clients: () => [], recordFile, earlier: undefined });
     const description = { temporalAddress: '', namespace: 'default', sandboxApiUrl: '' };
     watch.ready({ description, pids: () => ({}), stop: async () => undefined }, stand.client);
     const control = await openControlServer(stateFile, { settings: '', answer: (ask) => watch.answer(ask) });
