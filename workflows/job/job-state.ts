@@ -56,6 +56,8 @@ export class JobState {
   transcriptRequests = 0;
   /** When the time for cleanup is over, in ms since the epoch; null before cleanup. */
   cleanUpEndsAtMs: number | null = null;
+  /** Why the work was cut short; null if it was not. */
+  cutShort: NonNullable<JobProgress['cutShort']> | null = null;
   /** True once somebody requested that the remaining files be skipped. */
   skipsCollecting = false;
   /** Cancels the collection of files during cleanup. */

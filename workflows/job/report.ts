@@ -17,8 +17,10 @@ export function progressOf(job: JobState): JobProgress {
     blocked: job.blocked,
     sandboxId: job.sandbox?.id ?? null,
     degraded: job.sandbox && degradedOf(job.sandbox),
-    awaitedStop: awaitedStopOf(job),
+    awaitedStop: awaitedStopOf(job) ?? ownStopOf(job),
     autoStop: job.carried.autoStop,
+    cutShort: job.cutShort,
+    cleanUpEndsAt: job.cleanUpEndsAtMs === null ? null : new Date(job.cleanUpEndsAtMs).toISOString(),
     prompts: promptResults(job),
     wakes: job.carried.wakes,
     apiCalls: apiCalls(),
@@ -51,10 +53,16 @@ export function resultOf(job: JobState, outcome: JobOutcome, error: JobError | n
   });
 }
 
-/** The stop whose end the job waits for; null if it waits for none. */
+/** The stop whose end the job waits for before it resumes the sandbox; null if it waits for none. */
 export function awaitedStopOf({ sandbox, outcome, carried: { waitsForStop } }: JobState): AwaitedStop | null {
   const stop = waitsForStop && outcome === null ? sandbox?.stop : null;
   return stop ? { stopId: stop.id, status: stop.status, error: stop.error } : null;
+}
+
+/** The stop that the job has requested at its end and whose end it waits for. */
+function ownStopOf({ outcome, carried: { phase, stop } }: JobState): AwaitedStop | null {
+  if (phase !== 'waiting_for_archive' || outcome !== null || stop === null || stop.stopId === null) return null;
+  return { stopId: stop.stopId, status: stop.status, error: stop.error };
 }
 
 function timesOf({ carried: { startedAtMs, reachedAtMs } }: JobState): JobTimes {

@@ -34,13 +34,20 @@ export async function runJob(job: JobState): Promise<JobResult | typeof continue
   const work = new CancellationScope();
   const timers = new CancellationScope();
   let isOverdue = false;
+  let isAtWork = true;
+  const cutShort = (why: NonNullable<JobState['cutShort']>) => {
+    if (isAtWork) job.cutShort ??= why;
+  };
   const timing = timers.run(() =>
     startTimers(job, () => {
       isOverdue = true;
+      cutShort('deadline_exceeded');
       work.cancel();
     }),
   );
   timing.catch(() => undefined);
+  // A call that must not be lost may hold the work for minutes after this.
+  CancellationScope.current().cancelRequested.catch(() => cutShort('cancelled'));
 
   let end: WorkEnd = { kind: 'completed' };
   try {
@@ -50,12 +57,14 @@ export async function runJob(job: JobState): Promise<JobResult | typeof continue
     // Ends the steps that run in parallel with the failed step.
     work.cancel();
   }
+  isAtWork = false;
   timers.cancel();
   if (end.kind === 'history_is_long') {
     await timing.catch(() => undefined);
     if (!CancellationScope.current().consideredCancelled) return continuesAsNew;
     // A cancel has arrived in the meantime, and a new run would not know of it.
     end = { kind: 'cancelled' };
+    job.cutShort = 'cancelled';
   }
   job.takesPrompts = false;
   const ending = endingOf(job, end);

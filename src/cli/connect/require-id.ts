@@ -1,6 +1,7 @@
 /** Checks the id of a job or a batch on the command line, before anything is loaded or started. */
 import type { Config } from '../../config.js';
 import { jobIdProblem, jobIdShapeProblem } from '../../contract/workflow-safe/addresses.js';
+import { isSandboxId } from '../../contract/workflow-safe/ids.js';
 import type { Parent } from '../command.js';
 import { UsageError } from '../usage-error.js';
 
@@ -16,7 +17,11 @@ export function requireIdFirst(parent: Parent): void {
   parent.hook('preAction', (_, command) => {
     const name = command.registeredArguments[0]?.name();
     const id: unknown = command.processedArgs[0];
-    if ((name === 'job' || name === 'batch') && typeof id === 'string') refuse(jobIdShapeProblem(id), name);
+    if ((name !== 'job' && name !== 'batch') || typeof id !== 'string') return;
+    if (isSandboxId(id)) {
+      throw new UsageError(`${id} is a sandbox, not a ${name}. To see it: sandflow sandboxes show ${id}`);
+    }
+    refuse(jobIdShapeProblem(id), name);
   });
 }
 

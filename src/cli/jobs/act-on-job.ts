@@ -79,7 +79,7 @@ function cancelText(jobId: string, asked: CancelAsked, end: WatchEnd | undefined
   if (end?.kind === 'ended') return `Job ${jobId} ${had}: ${end.result.outcome}.`;
   if (end?.kind === 'broken') return `Job ${jobId} ${had}. ${end.error.message}`;
   if (asked === 'again') return againText(jobId);
-  return `Cancelling job ${jobId}. It collects files first; cancel again to skip that.`;
+  return `Cancelling job ${jobId}. It collects its files first; cancel again to skip that. What it waits for: sandflow jobs show ${jobId}`;
 }
 
 function againText(jobId: string): string {

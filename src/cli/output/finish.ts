@@ -36,6 +36,8 @@ export interface FinishOptions {
   readonly isolation?: SandboxIsolation | null;
   /** A line for the summary: that waits ended by polls. */
   readonly polled?: string;
+  /** A line for the summary: how the sandbox ends that the job has kept. */
+  readonly kept?: string;
   /** Shown in the summary if given. */
   readonly links?: JobLinks;
   /** True to print the links with --json too. */
@@ -81,7 +83,7 @@ function printAnswers({ prompts }: JobReport, io: Streams): void {
 function printSummary(
   report: JobReport,
   io: Streams,
-  { links, polled }: Pick<FinishOptions, 'links' | 'polled'>,
+  { links, polled, kept }: Pick<FinishOptions, 'links' | 'polled' | 'kept'>,
 ): void {
   const paint = createPaint(io.stderr);
   const completed = report.outcome === 'completed';
@@ -107,6 +109,7 @@ function printSummary(
   }
   if (report.degraded) io.stderr.write(`${paint('yellow', `  ${wasDegradedText(report.degraded)}`)}\n`);
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);
+  if (kept) io.stderr.write(`  ${kept}\n`);
   if (polled) io.stderr.write(`${paint('yellow', `  ${polled}`)}\n`);
   if (links) io.stderr.write(`  ${linksText(links)}\n`);
   io.stderr.write(`${paint('dim', `  ${nextAfterEnd(report)}`)}\n`);

@@ -27,8 +27,16 @@ export function linksText({ workflowId, uiUrl }: JobLinks): string {
   return `workflow ${workflowId}${uiUrl === null ? '' : ` · ${uiUrl}`}`;
 }
 
-export function nextWhileRunning(jobId: string): string {
-  return `next: sandflow jobs logs ${jobId} -f · sandflow jobs watch ${jobId} · sandflow jobs cancel ${jobId}`;
+/** @param commands those that make sense now. Default: those for a job that has just started */
+export function nextWhileRunning(
+  jobId: string,
+  commands: readonly string[] = [
+    `sandflow jobs logs ${jobId} -f`,
+    `sandflow jobs watch ${jobId}`,
+    `sandflow jobs cancel ${jobId}`,
+  ],
+): string {
+  return `next: ${commands.join(' · ')}`;
 }
 
 export function nextAfterEnd({ jobId, prompts, deletion }: Pick<JobReport, 'jobId' | 'prompts' | 'deletion'>): string {

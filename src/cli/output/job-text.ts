@@ -2,49 +2,27 @@
 
 import type { PreservedWork } from '../../contract/workflow-safe/preserved-work.js';
 import type { DegradedSandbox } from '../../contract/workflow-safe/sandbox-view.js';
-import type { JobPhase } from '../../protocol/job/job-phases.js';
-import type { AwaitedStop, JobProgress, UnrenewedAutoStop } from '../../protocol/job/job-progress.js';
+import type { JobProgress, UnrenewedAutoStop } from '../../protocol/job/job-progress.js';
 import type { LeftBehind, PromptResult } from '../../protocol/job/job-result.js';
 import { whatIsLeft } from '../../report/left-words.js';
 import { formatDuration } from '../units.js';
+import { awaitedStopText, type HeldJob, jobHold } from './job-hold.js';
 import { pasteable } from './pasteable.js';
 import { oneLine } from './terminal-safe.js';
 
-export const phaseNames: Readonly<Record<JobPhase, string>> = {
-  creating: 'creating the sandbox',
-  resuming: 'resuming the sandbox',
-  waiting_for_sandbox: 'waiting for the sandbox',
-  waiting_for_setup: 'waiting for the setup script',
-  putting_files: 'putting files',
-  running_commands: 'running commands',
-  prompting: 'sending the prompt',
-  following: 'the agent is working',
-  collecting_files: 'collecting files',
-  interrupting: 'interrupting the agent',
-  stopping: 'stopping the sandbox',
-  waiting_for_archive: 'waiting until the sandbox is archived',
-  deleting: 'deleting the sandbox',
-  ended: 'ended',
-};
-
-/** The phase, the sandbox and, with several prompts, how many are done. */
-export function phaseText(
-  progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'awaitedStop' | 'degraded' | 'prompts'>,
-): string {
-  const { sandboxId, awaitedStop, prompts } = progress;
-  const parts: string[] = [phaseNames[progress.phase] ?? oneLine(progress.phase)];
+/** What the job does or waits for, the sandbox and, with several prompts, how many are done. */
+export function phaseText(progress: HeldJob & Pick<JobProgress, 'degraded' | 'prompts'>): string {
+  const { sandboxId, prompts } = progress;
+  const parts: string[] = [jobHold(progress).doing];
   if (prompts.length > 1 && progress.phase === 'following') {
     const done = prompts.filter(({ endedAt }) => endedAt !== null).length;
     parts.push(`${done} of ${prompts.length} prompts done`);
   }
   if (sandboxId) parts.push(oneLine(sandboxId));
-  if (awaitedStop) parts.push(awaitedStopText(awaitedStop));
+  const stop = awaitedStopText(progress);
+  if (stop !== undefined) parts.push(stop);
   if (progress.degraded) parts.push('degraded');
   return parts.join(' · ');
-}
-
-function awaitedStopText({ stopId, status, error }: AwaitedStop): string {
-  return oneLine(`until its stop ${stopId} has ended, which is ${status}${error === null ? '' : `: ${error}`}`);
 }
 
 /** The state of a prompt of a running job, in words. The job does not read the status while the prompt runs. */

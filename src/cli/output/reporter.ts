@@ -4,7 +4,8 @@ import type { OutputStream } from '../io.js';
 import type { TranscriptEntry } from '../transcript/entry.js';
 import { agentLines, createRepeats, wakeText } from '../transcript/entry-text.js';
 import { formatDuration } from '../units.js';
-import { autoStopText, blockedText, degradedText, phaseNames, phaseText } from './job-text.js';
+import { holdNotice, phaseName } from './job-hold.js';
+import { autoStopText, blockedText, degradedText, phaseText } from './job-text.js';
 import { createScreenLines, textLine } from './screen-lines.js';
 import { createPaint } from './terminal.js';
 import { headLine, oneLine, setIn } from './terminal-safe.js';
@@ -39,6 +40,7 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
   let blockedSince = '';
   let degradedShown = false;
   let unrenewedSince = '';
+  let held: string | undefined;
   let lastLineMs = Date.now();
 
   const detail = (text: string) => {
@@ -53,7 +55,7 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
     // On a terminal, the status line shows the phase.
     if (entry.kind === 'phase' && !status.enabled) {
       const where = sandboxId === null || entry.phase === 'creating' ? '' : ` · ${oneLine(sandboxId)}`;
-      detail(`${phaseNames[entry.phase] ?? oneLine(entry.phase)}${where} …`);
+      detail(`${phaseName(entry.phase)}${where} …`);
     }
     if (entry.kind === 'prompt' && (entry.prompt ?? 1) > 1) detail(`prompt ${entry.prompt}: ${headLine(entry.text)}`);
     if (entry.kind !== 'message' && entry.kind !== 'command') return;
@@ -73,6 +75,10 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
       degradedShown = progress.degraded != null;
       if (progress.autoStop && progress.autoStop.since !== unrenewedSince) warning(autoStopText(progress.autoStop));
       unrenewedSince = progress.autoStop?.since ?? '';
+      const holds = holdNotice(progress);
+      // On a terminal, the status line says it.
+      if (!status.enabled && holds !== undefined && holds !== held) detail(holds);
+      held = holds;
       const since = Date.parse(progress.since);
       const text = () => `${phaseText(progress)} · ${formatDuration(Math.max(0, Date.now() - since))}`;
       if (!status.enabled && Date.now() - lastLineMs >= aliveEveryMs) detail(`${text()} …`);

@@ -19,6 +19,7 @@ import { polledNotice } from '../webhooks/polled-waits.js';
 import { attachTo, isAttachedTo } from './existing-job.js';
 import { parseGetPairs } from './file-pairs.js';
 import { jobInputOf } from './job-input.js';
+import { keptNotice } from './kept-sandbox.js';
 import { checkedJobInput } from './option-names.js';
 import type { RunOptions } from './options.js';
 import { lostModes, readPutFiles } from './put-files.js';
@@ -125,6 +126,7 @@ export async function seeThrough(
     readWhole: platform.results.get,
     isolation: (await platform.readFacts()).isolation.known,
     polled,
+    kept: quiet ? undefined : await keptNotice(platform, end),
     links: linksOf(job, platform.ui),
   });
 }

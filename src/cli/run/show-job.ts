@@ -6,12 +6,14 @@ import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { finish } from '../output/finish.js';
+import { jobHold } from '../output/job-hold.js';
 import { type JobLinks, linksOf, linksText, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
 import { autoStopText, blockedText, degradedText, phaseText, promptText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';
+import { keptNotice } from './kept-sandbox.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';
 import { watchJob } from './watch-job.js';
 
@@ -31,6 +33,7 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
         quiet: false,
         files,
         readWhole: platform.results.get,
+        kept: await keptNotice(platform, end),
         links,
         linksInJson: true,
       });
@@ -51,7 +54,7 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
     if (progress.autoStop) io.stdout.write(`${autoStopText(progress.autoStop)}\n`);
     if (progress.blocked) io.stdout.write(`${blockedText(progress)}\n`);
     for (const call of waitingFor) io.stdout.write(`${waitingText(call)}\n`);
-    io.stderr.write(`${nextWhileRunning(jobId)}\n`);
+    io.stderr.write(`${nextWhileRunning(jobId, jobHold(progress, waitingFor).next)}\n`);
     return exitCodes.done;
   });
 }

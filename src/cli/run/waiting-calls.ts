@@ -6,7 +6,7 @@ import { isoTime } from '../../temporal/iso-time.js';
 import type { JobAddress } from '../../workflow-client/jobs/job-client.js';
 import { oneLine } from '../output/terminal-safe.js';
 
-export interface WaitingCall {
+export interface RepeatedCall {
   /** Name of the activity, such as `createSandbox`. */
   readonly call: string;
   /** Number of the attempt, from 1. */
@@ -15,6 +15,9 @@ export interface WaitingCall {
   readonly nextAt: string | null;
   /** Error of the last attempt; null if none has failed yet. */
   readonly lastError: string | null;
+}
+
+export interface WaitingCall extends RepeatedCall {
   /**
    * Name pattern of a sandbox that this call may have created without a response; otherwise null. `*` stands for
    * the attempt number.
@@ -24,26 +27,30 @@ export interface WaitingCall {
 
 const makers: ReadonlySet<string> = new Set(['createSandbox', 'forkSandbox']);
 
-/** Lists the calls of the job that are being retried. */
+/** Lists the calls of a job, or of an item of a batch, that are being retried. */
+export function repeatedCalls({ raw }: Pick<WorkflowExecutionDescription, 'raw'>): RepeatedCall[] {
+  return (raw.pendingActivities ?? [])
+    .filter(({ attempt, lastFailure }) => (attempt ?? 0) > 1 || lastFailure)
+    .map(({ activityType, attempt, lastFailure, scheduledTime, state }) => ({
+      call: activityType?.name ?? 'a call',
+      attempt: attempt ?? 1,
+      nextAt: isPaused(state) ? isoTime(scheduledTime) : null,
+      lastError: lastFailure?.message ?? null,
+    }));
+}
+
+/** The same, with the sandboxes that these calls may have created. */
 export function waitingCalls(
-  { raw }: Pick<WorkflowExecutionDescription, 'raw'>,
+  described: Pick<WorkflowExecutionDescription, 'raw'>,
   job: JobAddress,
   { sandboxId }: Pick<JobProgress, 'sandboxId'>,
 ): WaitingCall[] {
-  const firstRunId = raw.workflowExecutionInfo?.firstRunId;
+  const firstRunId = described.raw.workflowExecutionInfo?.firstRunId;
   const names = firstRunId ? `${jobWorkflowId(job.deployment, job.jobId)}-${executionOf(firstRunId)}-main-*` : null;
-  return (raw.pendingActivities ?? [])
-    .filter(({ attempt, lastFailure }) => (attempt ?? 0) > 1 || lastFailure)
-    .map(({ activityType, attempt, lastFailure, scheduledTime, state }) => {
-      const call = activityType?.name ?? 'a call';
-      return {
-        call,
-        attempt: attempt ?? 1,
-        nextAt: isPaused(state) ? isoTime(scheduledTime) : null,
-        lastError: lastFailure?.message ?? null,
-        maybeMade: makers.has(call) && sandboxId === null ? names : null,
-      };
-    });
+  return repeatedCalls(described).map((repeated) => ({
+    ...repeated,
+    maybeMade: makers.has(repeated.call) && sandboxId === null ? names : null,
+  }));
 }
 
 /** Temporal names the states by numbers, and in JSON by names. */

@@ -1,7 +1,7 @@
 /** Formats the entries of a transcript as lines: the time, and what was done or said. */
 import type { Wake } from '../../protocol/job/job-result.js';
 import { wrapToWidth } from '../output/display-width.js';
-import { phaseNames } from '../output/job-text.js';
+import { phaseName } from '../output/job-hold.js';
 import type { Paint } from '../output/terminal.js';
 import { oneLine, shownText, terminalSafe } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';
@@ -114,7 +114,7 @@ interface LineOptions {
 function linesOf(entry: TranscriptEntry, { paint, wrap }: LineOptions): string[] {
   switch (entry.kind) {
     case 'phase':
-      return [paint('bold', phaseNames[entry.phase] ?? oneLine(entry.phase))];
+      return [paint('bold', phaseName(entry.phase))];
     case 'wake':
       return [paint('dim', oneLine(wakeText(entry.wake)))];
     case 'blocked':

@@ -29,7 +29,7 @@ export interface UnrenewedAutoStop {
   readonly message: string;
 }
 
-/** A stop whose end a job waits for, before it resumes the sandbox. */
+/** A stop whose end a job waits for: before it resumes the sandbox, or at its own end. */
 export interface AwaitedStop {
   readonly stopId: string;
   /** `pending` or `failing`, or a status that is not listed. */
@@ -58,10 +58,17 @@ export interface JobProgress {
   readonly sandboxId: string | null;
   /** Set while the newest read shows that the sandbox is alive but not fully reachable; absent or null otherwise. */
   readonly degraded?: DegradedSandbox | null;
-  /** Set while the job waits until the sandbox is archived, so that it can resume it; absent or null otherwise. */
+  /** Set while the job waits until the sandbox is archived and the stop is known; absent or null otherwise. */
   readonly awaitedStop?: AwaitedStop | null;
   /** Set while the job cannot renew the auto-stop of its sandbox; absent or null otherwise. */
   readonly autoStop?: UnrenewedAutoStop | null;
+  /** Why the job ends before its work was done; absent or null if it does not. */
+  readonly cutShort?: 'cancelled' | 'deadline_exceeded' | null;
+  /**
+   * When the job ends at the latest, whatever it still waits for, as an ISO 8601 time; absent or null until its cleanup
+   * has begun.
+   */
+  readonly cleanUpEndsAt?: string | null;
   /** One entry per prompt so far, in order. */
   readonly prompts: readonly PromptResult[];
   /** The newest wakes. */

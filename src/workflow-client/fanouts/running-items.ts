@@ -1,5 +1,5 @@
 /** Finds the items of a batch that run, and asks one for its progress. */
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { itemIndexOf, itemStep, itemWorkflowId, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
@@ -27,6 +27,8 @@ export interface ItemLook {
   /** Null if it cannot be read. */
   readonly itemId: string | null;
   readonly progress: JobProgress;
+  /** Temporal's description of its workflow. */
+  readonly described: WorkflowExecutionDescription;
 }
 
 const listedAtOnce = 1_000;
@@ -66,7 +68,7 @@ export async function lookAtItem(
     const described = await askWorkflow(client, asked, () => handle.describe());
     if (described.status.name !== 'RUNNING') return null;
     const progress = await askWorkflow(client, asked, () => queryOnce(handle, progressQuery), firstQueryTimeoutMs);
-    return { itemId: (await described.staticSummary().catch(() => undefined)) ?? null, progress };
+    return { itemId: (await described.staticSummary().catch(() => undefined)) ?? null, progress, described };
   } catch (error) {
     // It has not started, or it has ended since.
     if (error instanceof SandflowError && (error.code === 'job_not_found' || error.code === 'job_ended')) return null;

@@ -51,6 +51,8 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['rerun fence --detach', "Unknown command 'rerun'", 'Did you mean: sandflow jobs rerun fence?'],
   ['jobs lst', "Unknown command 'lst'", 'Did you mean list?'],
   ['jobs', 'sandflow jobs'],
+  ['jobs show bx_2345abcd', 'is a sandbox, not a job. To see it: sandflow sandboxes show bx_2345abcd'],
+  ['fanout show bx_2345abcd', 'is a sandbox, not a batch. To see it: sandflow sandboxes show bx_2345abcd'],
   ['stops explian bx_2345abcd', 'Did you mean explain?'],
   ['schedule paus nightly', 'Did you mean pause?'],
   ['help nosuch', 'nosuch'],

@@ -92,6 +92,7 @@ async function waitUntilNotStopping(job: JobState, sandboxId: string): Promise<S
 }
 
 async function waitArchived(job: JobState, sandboxId: string): Promise<void> {
+  job.enter('waiting_for_archive');
   await until<true>(sandboxId, {
     ...waitOptions(job),
     waitedFor: 'archived',

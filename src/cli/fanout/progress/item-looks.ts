@@ -3,13 +3,14 @@
  * One look costs a list of the running items and, for each item on the screen, two requests to Temporal and one to the
  * service. It adds nothing to the history of any workflow.
  */
-import type { JobPhase } from '../../../protocol/job/job-phases.js';
 import type { JobProgress } from '../../../protocol/job/job-progress.js';
 import { abortable } from '../../../temporal/calls.js';
 import type { FanoutAddress } from '../../../workflow-client/fanouts/fanout-client.js';
 import { lookAtItem, type RunningItem, runningItems } from '../../../workflow-client/fanouts/running-items.js';
 import { createConcurrencyLimit } from '../../connect/concurrency-limit.js';
 import type { Platform } from '../../connect/platform.js';
+import { jobHold } from '../../output/job-hold.js';
+import { repeatedCalls } from '../../run/waiting-calls.js';
 import { entriesOfEvents, inOrder, type TranscriptEntry } from '../../transcript/entry.js';
 import { agentLines } from '../../transcript/entry-text.js';
 import { createHistoryReader, type HistoryReader } from '../../transcript/history-reader.js';
@@ -33,12 +34,13 @@ export function createItemLooks(platform: Pick<Platform, 'temporal' | 'service'>
     const client = platform.temporal;
     const look = await abortable(client, signal, () => lookAtItem(client, { ...batch, index }));
     if (!look) return null;
-    const { itemId, progress } = look;
-    const { phase, since, blocked } = progress;
-    const text = blocked?.message ?? (await lastLine(index, progress, signal));
+    const { itemId, progress, described } = look;
+    const { since, blocked } = progress;
+    const { words, why } = jobHold(progress, repeatedCalls(described));
+    const text = why === '' ? await lastLine(index, progress, signal) : why;
     return {
       ...{ index, itemId: itemId ?? `item ${index + 1}`, since, text },
-      phase: blocked ? 'blocked' : (phaseWords[phase] ?? phase),
+      phase: words,
       isBlocked: blocked != null,
     };
   }
@@ -71,20 +73,3 @@ function lastLineOf(entry: TranscriptEntry): string {
   if (entry.kind === 'tool') return agentLines(entry)[0] ?? '';
   return entry.kind === 'message' ? (agentLines(entry).at(-1) ?? '') : '';
 }
-
-const phaseWords: Readonly<Record<JobPhase, string>> = {
-  creating: 'forking',
-  resuming: 'resuming',
-  waiting_for_sandbox: 'starting',
-  waiting_for_setup: 'setting up',
-  putting_files: 'putting files',
-  running_commands: 'running commands',
-  prompting: 'prompting',
-  following: 'agent works',
-  collecting_files: 'collecting files',
-  interrupting: 'interrupting',
-  stopping: 'stopping',
-  waiting_for_archive: 'archiving',
-  deleting: 'deleting',
-  ended: 'ended',
-};

@@ -1,0 +1,146 @@
+/** Says what holds a running job, for every command that shows one. Pure. */
+import type { JobPhase } from '../../protocol/job/job-phases.js';
+import type { AwaitedStop, JobProgress } from '../../protocol/job/job-progress.js';
+import { pasteable } from './pasteable.js';
+import { oneLine } from './terminal-safe.js';
+
+/** What tells what holds a job. */
+export type HeldJob = Pick<
+  JobProgress,
+  'jobId' | 'phase' | 'sandboxId' | 'awaitedStop' | 'cutShort' | 'cleanUpEndsAt' | 'times' | 'blocked'
+>;
+
+/** A call that is repeated, as Temporal shows it. */
+export interface HeldCall {
+  /** Time of the next attempt, ISO 8601; null while an attempt runs. */
+  readonly nextAt: string | null;
+  /** Error of the last attempt; null if none has failed yet. */
+  readonly lastError: string | null;
+}
+
+export interface JobHold {
+  /** What the job does or waits for, without the time that it takes. */
+  readonly doing: string;
+  /** The same in one to three words, for the table of the items of a batch. */
+  readonly words: string;
+  /** Why that does not end: what is refused, or has failed and is repeated. Empty if nothing has. */
+  readonly why: string;
+  /** The commands that make sense now. */
+  readonly next: readonly string[];
+}
+
+interface PhaseText {
+  readonly doing: string;
+  readonly words: string;
+}
+
+const phaseTexts: Readonly<Record<JobPhase, PhaseText>> = {
+  creating: { doing: 'creating the sandbox', words: 'forking' },
+  resuming: { doing: 'resuming the sandbox', words: 'resuming' },
+  waiting_for_sandbox: { doing: 'waiting for the sandbox', words: 'starting' },
+  waiting_for_setup: { doing: 'waiting for the setup script', words: 'setting up' },
+  putting_files: { doing: 'putting files', words: 'putting files' },
+  running_commands: { doing: 'running commands', words: 'running commands' },
+  prompting: { doing: 'sending the prompt', words: 'prompting' },
+  following: { doing: 'the agent is working', words: 'agent works' },
+  collecting_files: { doing: 'collecting files', words: 'collecting files' },
+  interrupting: { doing: 'interrupting the agent', words: 'interrupting' },
+  stopping: { doing: 'stopping the sandbox', words: 'stopping' },
+  waiting_for_archive: { doing: 'waiting until the sandbox is archived', words: 'archiving' },
+  deleting: { doing: 'deleting the sandbox', words: 'deleting' },
+  ended: { doing: 'ended', words: 'ended' },
+};
+
+/** A job that is cut short lets these calls finish, because their effect must be known. */
+const finishing: Partial<Readonly<Record<JobPhase, string>>> = {
+  creating: 'waiting for the answer to the create of its sandbox',
+  prompting: 'waiting until it is known whether the prompt was sent',
+};
+
+/** The phase in words, whatever holds the job. */
+export function phaseName(phase: JobPhase): string {
+  return phaseTexts[phase]?.doing ?? oneLine(phase);
+}
+
+const cuts = { cancelled: 'cancelling', deadline_exceeded: 'past its deadline' } as const;
+
+/** @param calls those of the job that are repeated. Default: they are not known */
+export function jobHold(job: HeldJob, calls: readonly HeldCall[] = []): JobHold {
+  const stop = failingStop(job);
+  return {
+    doing: doingOf(job),
+    words: wordsOf(job, stop),
+    why: job.blocked?.message ?? (stop === null ? callProblem(job, calls) : stopText(stop)),
+    next: nextOf(job, stop),
+  };
+}
+
+function doingOf(job: HeldJob): string {
+  const { phase, cutShort, cleanUpEndsAt } = job;
+  const plain = phaseName(phase);
+  const doing = phase === 'waiting_for_archive' && !isEnding(job) ? `${plain}, to resume it` : plain;
+  if (cutShort == null || phase === 'ended') return doing;
+  // Other steps have only a part of this time.
+  const until = phase === 'creating' && cleanUpEndsAt != null ? `, until ${cleanUpEndsAt} at the latest` : '';
+  return oneLine(`${cuts[cutShort]}: ${finishing[phase] ?? doing}${until}`);
+}
+
+function wordsOf({ phase, cutShort, blocked }: HeldJob, stop: AwaitedStop | null): string {
+  if (blocked) return 'blocked';
+  if (stop !== null) return 'stop fails';
+  const plain = phaseTexts[phase]?.words ?? phase;
+  return cutShort != null && finishing[phase] !== undefined ? cuts[cutShort] : plain;
+}
+
+/** A stop that has failed at least once, and that the service tries again. */
+function failingStop({ awaitedStop }: HeldJob): AwaitedStop | null {
+  return awaitedStop != null && (awaitedStop.status === 'failing' || awaitedStop.error !== null) ? awaitedStop : null;
+}
+
+/** The stop whose end a job waits for; undefined if there is nothing to say about it. */
+export function awaitedStopText(job: HeldJob): string | undefined {
+  const { awaitedStop } = job;
+  if (awaitedStop == null || (isEnding(job) && failingStop(job) === null)) return undefined;
+  return stopText(awaitedStop);
+}
+
+/** What a person cannot guess from the phase, for output that says each thing once; undefined if there is nothing. */
+export function holdNotice(job: HeldJob): string | undefined {
+  if (job.cutShort != null && finishing[job.phase] !== undefined) return doingOf(job);
+  const stop = failingStop(job);
+  return stop === null ? undefined : stopText(stop);
+}
+
+function stopText({ stopId, status, error }: AwaitedStop): string {
+  return oneLine(`its stop ${stopId} is ${status}${error === null ? '' : `, and is tried again: ${error}`}`);
+}
+
+/**
+ * The last failure of a call. While an agent works, an attempt to follow it that runs is no problem, whatever became of
+ * the one before.
+ */
+function callProblem({ phase, cutShort }: HeldJob, calls: readonly HeldCall[]): string {
+  const failed = calls.filter(
+    ({ lastError, nextAt }) => lastError !== null && (phase !== 'following' || nextAt !== null),
+  );
+  return failed[0]?.lastError ?? (cutShort == null ? '' : (finishing[phase] ?? ''));
+}
+
+/** True once the job ends its sandbox: it has then no work that a cancel could end. */
+function isEnding({ times }: Pick<HeldJob, 'times'>): boolean {
+  return times.endingAt !== null;
+}
+
+function nextOf(job: HeldJob, stop: AwaitedStop | null): string[] {
+  const { jobId, phase, cutShort, sandboxId } = job;
+  const mayCancel = cutShort === 'cancelled' ? skipsByCancel.has(phase) : !isEnding(job) && cutShort == null;
+  return [
+    `sandflow jobs logs ${jobId} -f`,
+    `sandflow jobs watch ${jobId}`,
+    ...(stop !== null && sandboxId !== null ? [`sandflow stops explain ${pasteable(sandboxId, 'SANDBOX')}`] : []),
+    ...(mayCancel ? [`sandflow jobs cancel ${jobId}`] : []),
+  ];
+}
+
+/** In these phases a second cancel changes something: it leaves files out. */
+const skipsByCancel: ReadonlySet<string> = new Set(['interrupting', 'collecting_files'] satisfies JobPhase[]);
