@@ -32,8 +32,8 @@ export async function removeStackRecord(recordFile: string): Promise<void> {
 export function endedText({ kept, seenAt, openJobs, activeSchedules }: StackRecord): string {
   const waiting = [counted(openJobs, 'open workflow'), counted(activeSchedules, 'active schedule')].filter(Boolean);
   const what = kept ? 'The stack of `sandflow up`' : 'The stack';
-  const waits = waiting.length === 0 ? '' : `, and since then ${waiting.join(' and ')} stand still`;
-  return `${what} ended without \`sandflow down\` after ${seenAt}${waits}.`;
+  const waits = waiting.length === 0 ? '' : ` On hold since then: ${waiting.join(' and ')}.`;
+  return `${what} ended without \`sandflow down\` after ${seenAt}.${waits}`;
 }
 
 function counted(count: number | null, noun: string): string {

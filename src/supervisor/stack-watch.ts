@@ -43,6 +43,8 @@ export function createStackWatch(
   let running: { readonly stack: Stack; readonly temporal: Client } | undefined;
   let kept = earlier?.kept === true;
   let recordedAtMs = 0;
+  let recording: Promise<void> = Promise.resolve();
+  let isClosed = false;
   let endsAt: string | null = null;
 
   const open = async () => {
@@ -76,13 +78,24 @@ export function createStackWatch(
     };
   };
 
-  const record = async (): Promise<void> => {
+  const write = async (): Promise<void> => {
     recordedAtMs = Date.now();
     // A stack that is only starting has not looked: what the one before left is still true.
     const { openJobs: jobs, activeSchedules: schedules } = running || !earlier ? await open() : earlier;
-    if (end.signal.aborted) return;
+    if (isClosed) return;
     const seenAt = new Date().toISOString();
     await writeStackRecord(recordFile, { kept, seenAt, openJobs: jobs, activeSchedules: schedules });
+  };
+
+  /** Never rejects: without a disk, nothing is remembered, and the stack runs on. */
+  const record = (): Promise<void> => {
+    recording = write().catch(() => undefined);
+    return recording;
+  };
+  const close = async (): Promise<void> => {
+    isClosed = !kept;
+    await recording;
+    if (!kept) await removeStackRecord(recordFile);
   };
 
   return {
@@ -90,13 +103,13 @@ export function createStackWatch(
     async answer(ask) {
       if (ask === 'keep') {
         kept = true;
-        await record().catch(() => undefined);
+        await record();
       }
       const told = await status();
       if (ask !== 'force_end' && (ask !== 'end' || told.openJobs !== 0 || told.clients.length > 0)) return told;
       kept = false;
       end.abort();
-      await removeStackRecord(recordFile);
+      await close();
       return { ...told, state: 'ending' };
     },
     ready(stack, temporal) {
@@ -111,15 +124,12 @@ export function createStackWatch(
         idleMs,
         isKept: () => kept || foreground,
         onCheck(quietSinceMs) {
-          // Without a disk, nothing is remembered; the stack runs on.
-          if (Date.now() - recordedAtMs >= recordEveryMs) void record().catch(() => undefined);
+          if (Date.now() - recordedAtMs >= recordEveryMs) void record();
           endsAt = quietSinceMs === undefined ? null : new Date(quietSinceMs + idleMs).toISOString();
         },
         signal,
       });
     },
-    async close() {
-      if (!kept) await removeStackRecord(recordFile);
-    },
+    close,
   };
 }

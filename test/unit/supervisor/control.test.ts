@@ -185,7 +185,7 @@ describe('the control connection', () => {
   it('refuses a running supervisor of another version, and ignores one that has ended', async () => {
     const keep = (change: object) =>
       writeFileSync(stateFile, JSON.stringify({ ...JSON.parse(readFileSync(stateFile, 'utf8')), ...change }));
-    keep({ version: 2 });
+    keep({ version: 3 });
     const refusal = { code: 'stack_of_other_version', message: expect.stringContaining(`as process ${process.pid}.`) };
     await expect(enter()).rejects.toMatchObject(refusal);
     await expect(askSupervisor(stateFile, 'status')).rejects.toMatchObject(refusal);
