@@ -1,6 +1,7 @@
 /** `sandflow jobs list` and `sandflow fanout list`. */
 import type { Client } from '@temporalio/client';
 import { scheduleLabel } from '../../contract/workflow-safe/schedule-addresses.js';
+import { endText } from '../../protocol/shortfall.js';
 import type { ListedWorkflow, ListJobsOptions } from '../../workflow-client/list-executions.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -59,7 +60,12 @@ function listCommand<Row extends ListedWorkflow>(
     const cells = (row: Row) => {
       const [id, text] = table.idAndText(row);
       const unreadable = row.unreadable ? `(cannot be read: ${row.unreadable.code})` : '';
-      return [id, row.outcome ?? statusText(row.status), `${ageText(row.startedAt, nowMs)} ago`, text ?? unreadable];
+      return [
+        id,
+        row.outcome === null ? statusText(row.status) : endText({ ...row, outcome: row.outcome }),
+        `${ageText(row.startedAt, nowMs)} ago`,
+        text ?? unreadable,
+      ];
     };
     printList(io, json, { [name]: rows }, { none: `No ${name} found.`, header: table.header, cells, last: 'cut' });
     if (json) return;
