@@ -14,6 +14,9 @@ import type { ListOptions } from './options.js';
 /** Maximum number of printed reasons why rows are unreadable. */
 const maxReasons = 3;
 
+/** The largest `--limit`. */
+const mostListed = 10_000;
+
 type ListCommand = (options: ListOptions, context: CommandContext) => Promise<void>;
 
 export const printJobs = listCommand(
@@ -48,15 +51,16 @@ function listCommand<Row extends ListedWorkflow>(
 ): ListCommand {
   return async ({ open, failed, since: when, label, schedule, limit: count, json }, context) => {
     const { io } = context;
-    const limit = parseCount(count, '--limit', 1, 10_000);
+    const limit = parseCount(count, '--limit', 1, mostListed);
     if (open && failed) throw new UsageError('--failed lists what has ended: it cannot be used with --open.');
     const nowMs = Date.now();
     const since = parseSince(when, nowMs);
     const labels = { ...parseLabelPairs(label), ...(schedule !== undefined && { [scheduleLabel]: schedule }) };
     const read = await load();
-    const rows = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
-      read(temporal, { deployment, open, failed, since, labels, limit }),
+    const found = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
+      read(temporal, { deployment, open, failed, since, labels, limit: limit + 1 }),
     );
+    const rows = found.slice(0, limit);
     const cells = (row: Row) => {
       const [id, text] = table.idAndText(row);
       const unreadable = row.unreadable ? `(cannot be read: ${row.unreadable.code})` : '';
@@ -69,6 +73,7 @@ function listCommand<Row extends ListedWorkflow>(
     };
     printList(io, json, { [name]: rows }, { none: `No ${name} found.`, header: table.header, cells, last: 'cut' });
     if (json) return;
+    if (found.length > limit) io.stderr.write(`There are more ${name}: --limit ${Math.min(10 * limit, mostListed)}\n`);
     const reasons = [...new Set(rows.flatMap(({ unreadable }) => unreadable?.message ?? []))];
     for (const reason of reasons.slice(0, maxReasons)) io.stderr.write(`${reason}\n`);
     if (reasons.length > maxReasons) io.stderr.write(`… and ${reasons.length - maxReasons} more reasons\n`);
