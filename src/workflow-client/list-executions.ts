@@ -168,7 +168,11 @@ async function* executions(
 }
 
 /** An outcome that cannot be read may be a failure: without it, the list would say that all is well. */
-function hasFailed({ status, outcome, shortfall }: Pick<ListedWorkflow, 'status' | 'outcome' | 'shortfall'>): boolean {
+export function hasFailed({
+  status,
+  outcome,
+  shortfall,
+}: Pick<ListedWorkflow, 'status' | 'outcome' | 'shortfall'>): boolean {
   if (shortfall !== null) return true;
   if (status !== 'completed') return status !== 'cancelled' && status !== 'running';
   return outcome !== 'completed' && outcome !== 'cancelled';

@@ -57,6 +57,7 @@ function listCommand<Row extends ListedWorkflow>(
     const since = parseSince(when, nowMs);
     const labels = { ...parseLabelPairs(label), ...(schedule !== undefined && { [scheduleLabel]: schedule }) };
     const read = await load();
+    const { hasFailed } = await import('../../workflow-client/list-executions.js');
     const found = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
       read(temporal, { deployment, open, failed, since, labels, limit: limit + 1 }),
     );
@@ -71,7 +72,10 @@ function listCommand<Row extends ListedWorkflow>(
         text ?? unreadable,
       ];
     };
-    printList(io, json, { [name]: rows }, { none: `No ${name} found.`, header: table.header, cells, last: 'cut' });
+    const colours = (row: Row) =>
+      [null, hasFailed(row) ? (row.outcome === 'completed' ? 'yellow' : 'red') : null] as const;
+    const none = `No ${name} found.`;
+    printList(io, json, { [name]: rows }, { none, header: table.header, cells, colours, last: 'cut' });
     if (json) return;
     if (found.length > limit) io.stderr.write(`There are more ${name}: --limit ${Math.min(10 * limit, mostListed)}\n`);
     const reasons = [...new Set(rows.flatMap(({ unreadable }) => unreadable?.message ?? []))];

@@ -84,6 +84,16 @@ describe('the output of a finished job', () => {
     ]);
   });
 
+  it('names with the follow-up the files that may still be got, but none that was never written', async () => {
+    const stopped = { ...missingFile, error: 'The sandbox was stopped while the job ran', localPath: null };
+    const files = [stopped, { ...stopped, path: 'never', missing: true as const }, { ...stopped, path: 'c', ref: 'r' }];
+    const { stderr } = await finished(
+      { kind: 'ended', result: { ...jobResult, outcome: 'sandbox_failed' } },
+      { files },
+    );
+    expect(stderr).toContain('sandflow continue j "…" --get a\n');
+  });
+
   it('says what was kept of the work', async () => {
     expect((await finished({ kind: 'ended', result: jobResult })).stderr).toContain('nothing saved');
   });

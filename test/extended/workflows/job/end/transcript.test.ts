@@ -91,7 +91,7 @@ it('is stored although the service first refuses both the read and the end of th
 });
 
 it('tells the phases that the job went through', async () => {
-  const { phases } = await (await stand.start({})).result();
+  const { phases, prompts } = await (await stand.start({})).result();
   expect(phases?.map(({ phase }) => phase)).toEqual([
     'creating',
     'waiting_for_sandbox',
@@ -100,6 +100,10 @@ it('tells the phases that the job went through', async () => {
     'stopping',
     'waiting_for_archive',
   ]);
+  const following = phases?.find(({ phase }) => phase === 'following')?.at ?? '';
+  expect(Date.parse(following), 'the agent works before its prompt ends').toBeLessThanOrEqual(
+    Date.parse(prompts[0]?.endedAt ?? ''),
+  );
   const times = phases?.map(({ at }) => Date.parse(at)) ?? [];
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
