@@ -8,6 +8,7 @@ import type { KnownItem, SealRequest, StoredChunk } from '../../src/protocol/fan
 import type { ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult, ItemEnding, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
 import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../src/protocol/job/job-result.js';
+import { missingFilesOf, shortfallOf } from '../../src/protocol/shortfall.js';
 import {
   type FanoutPlace,
   fanoutItemResults,
@@ -58,7 +59,7 @@ export interface Survey {
 
 export interface AssembleInput {
   readonly place: FanoutPlace;
-  readonly result: Omit<FanoutResult, 'resultsRef'>;
+  readonly result: Omit<FanoutResult, 'resultsRef' | 'shortfall'>;
 }
 
 /** How the fork of an item ended. The result of the item's work is already stored. */
@@ -156,24 +157,32 @@ export function createFanoutStore(results: ResultStore) {
 
     /**
      * Assembles `results.jsonl` from the items' objects, and writes `batch.json`. Safe to repeat.
-     * @returns the reference of `results.jsonl`, and the error of the batch
+     * @returns the reference of `results.jsonl`, the error of the batch, and what it lacks
      */
-    async assembleFanout({ place, result }: AssembleInput): Promise<Pick<FanoutResult, 'resultsRef' | 'error'>> {
+    async assembleFanout({
+      place,
+      result,
+    }: AssembleInput): Promise<Pick<FanoutResult, 'resultsRef' | 'error' | 'shortfall'>> {
       const places = fanoutPlaces(place);
       let lines = 0;
+      let missingFiles = 0;
       const unreadable: ItemResult[] = [];
       async function* content(): AsyncGenerator<Buffer> {
         for await (const item of fanoutItemResults(results, place)) {
           lines += 1;
           if (lines % 50 === 0) heartbeat(lines);
           if (item.unreadable !== undefined) unreadable.push(item);
+          missingFiles += missingFilesOf({ outcome: item.outcome, files: item.job?.files ?? [] });
           yield Buffer.from(`${JSON.stringify(item)}\n`);
         }
       }
       return withHeartbeat(
         async () => {
           const { ref: resultsRef } = await results.putStream(places.results, content());
-          const ended = { resultsRef, error: result.error ?? unreadableError(unreadable) };
+          const error = result.error ?? unreadableError(unreadable);
+          const leftBehind = result.left.length + result.leftMore;
+          const shortfall = shortfallOf({ outcome: result.outcome, missingFiles, leftBehind, error });
+          const ended = { resultsRef, error, shortfall };
           await results.put(places.summary, Buffer.from(`${JSON.stringify({ ...result, ...ended }, null, 2)}\n`));
           return ended;
         },

@@ -7,7 +7,7 @@ export const declareListOf = (parent: Parent, noun: 'jobs' | 'batches') =>
     .command('list')
     .description(`List the ${noun} of this deployment, newest first`)
     .option('--open', `only running ${noun}`)
-    .option('--failed', `only ${noun} that ended, but not as completed or cancelled`)
+    .option('--failed', `only ${noun} that ended, but not as completed or cancelled, or that lack a file`)
     .option('--since <when>', `only ${noun} that started or ended since: a duration like 12h or 1d, or a date`)
     .option('--label <name=value>', `only ${noun} with this label (repeatable)`, collect, [])
     .option('--schedule <name>', `only ${noun} that this schedule started`)

@@ -92,6 +92,8 @@ export function formatDuration(ms: number): string {
 export function formatAge(ms: number): string {
   if (Number.isNaN(ms)) return '?';
   const past = Math.max(0, ms);
+  // An age in fractions of a second would look exact; clocks differ by more.
+  if (past < 60_000) return `${Math.floor(past / 1_000)} s`;
   return past < 2 * unitsMs.d ? formatDuration(Math.floor(past / 1_000) * 1_000) : `${Math.floor(past / unitsMs.d)} d`;
 }
 

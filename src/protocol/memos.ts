@@ -11,6 +11,8 @@ export interface StartMemo {
 export interface OutcomeMemo {
   /** Null until the workflow has ended. */
   readonly outcome: string | null;
+  /** What the job or batch lacks although its outcome does not tell it, in words. Absent: nothing. */
+  readonly shortfall?: string;
 }
 
 /** Whether summaries of activities may contain texts. The caller that starts the workflow sets it. */

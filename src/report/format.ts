@@ -21,6 +21,12 @@ export function timeText(iso: string): string {
   return Number.isNaN(at) ? iso : `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
+/** A budget as it is given: `300 h`, `90 m`, `45 s`. */
+export function budgetText(seconds: number): string {
+  if (seconds > 0 && seconds % 3_600 === 0) return `${countText(seconds / 3_600)} h`;
+  return seconds > 0 && seconds % 60 === 0 ? `${countText(seconds / 60)} m` : `${countText(seconds)} s`;
+}
+
 /** Machine-seconds: `12 s`; from 120 s on, followed by the time in minutes or hours. */
 export function machineText(seconds: number): string {
   const exact = `${seconds < 10 ? Number(seconds.toFixed(1)) : countText(seconds)} s`;

@@ -17,6 +17,11 @@ export interface ListedWorkflow {
    * read.
    */
   readonly outcome: string | null;
+  /**
+   * What it lacks although its outcome does not tell it, in words, such as `1 file missing`; null if nothing, and while
+   * it runs.
+   */
+  readonly shortfall: string | null;
   /** The labels that it was started with. */
   readonly labels: Labels;
   /** ISO 8601 time. A job or batch that continued as new keeps the start of its first run. */
@@ -49,7 +54,8 @@ export interface ListJobsOptions {
   readonly open?: boolean;
   /**
    * Lists only jobs or batches that ended and failed. Their outcome is not `completed` or `cancelled`, or cannot be
-   * read, or the workflow itself failed, was terminated or timed out. Default: false.
+   * read, or they lack a file or left something behind, or the workflow itself failed, was terminated or timed out.
+   * Default: false.
    */
   readonly failed?: boolean;
   /** Lists only jobs or batches that started or ended at or after this time. Default: no limit. */
@@ -144,6 +150,7 @@ async function* executions(
     const listed = {
       status: status.name.toLowerCase(),
       outcome: status.name === 'RUNNING' ? null : textIn(readable.outcome),
+      shortfall: status.name === 'RUNNING' ? null : textIn(readable.shortfall),
       labels: labelsIn(readable.labels),
     };
     const id = jobIdOfWorkflow(deployment, workflowId);
@@ -161,7 +168,12 @@ async function* executions(
 }
 
 /** An outcome that cannot be read may be a failure: without it, the list would say that all is well. */
-function hasFailed({ status, outcome }: Pick<ListedWorkflow, 'status' | 'outcome'>): boolean {
+export function hasFailed({
+  status,
+  outcome,
+  shortfall,
+}: Pick<ListedWorkflow, 'status' | 'outcome' | 'shortfall'>): boolean {
+  if (shortfall !== null) return true;
   if (status !== 'completed') return status !== 'cancelled' && status !== 'running';
   return outcome !== 'completed' && outcome !== 'cancelled';
 }

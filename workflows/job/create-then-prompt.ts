@@ -10,6 +10,7 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { JobExecution } from '../../src/protocol/job/job-input.js';
 import type { JobResult } from '../../src/protocol/job/job-result.js';
+import { shortfallOfJob } from '../../src/protocol/shortfall.js';
 import { recordOutcome } from '../shared/outcome-memo.js';
 import { sendNotification } from '../shared/send-notification.js';
 import { continueWithStart } from '../shared/start-memo.js';
@@ -35,7 +36,7 @@ async function runCreateThenPrompt(execution: JobExecution<CarriedJob>): Promise
     return continueWithStart<typeof createThenPrompt>(startedAt, { ...input, carried: job.carry() });
   }
   const { outcome, error } = result;
-  recordOutcome(outcome, endedSandboxes(job));
+  recordOutcome({ outcome, shortfall: shortfallOfJob(result) }, endedSandboxes(job));
   await CancellationScope.nonCancellable(() => sendNotification(job, 'ended', outcome, error?.message ?? null));
   return result;
 }

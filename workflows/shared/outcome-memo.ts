@@ -5,8 +5,11 @@
 import { upsertMemo } from '@temporalio/workflow';
 import type { EndedSandboxesMemo, OutcomeMemo } from '../../src/protocol/memos.js';
 
-/** @param sandboxes of a job; one write holds both, because each write is an event */
-export function recordOutcome(outcome: string, sandboxes: EndedSandboxesMemo = {}): void {
-  const memo: OutcomeMemo = { outcome };
+/** @param sandboxes of a job; one write holds all, because each write is an event */
+export function recordOutcome(
+  { outcome, shortfall }: { readonly outcome: string; readonly shortfall: string | null },
+  sandboxes: EndedSandboxesMemo = {},
+): void {
+  const memo: OutcomeMemo = { outcome, ...(shortfall !== null && { shortfall }) };
   upsertMemo({ ...sandboxes, ...memo });
 }

@@ -1,4 +1,5 @@
 /** `sandflow fanout show`: the progress of a batch and its items, once. */
+import { isDone } from '../../protocol/shortfall.js';
 import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../command.js';
 import { exitCodes } from '../exit-codes.js';
@@ -26,7 +27,7 @@ export function showFanout(
   return withBatch(context, { batchId }, async (platform) => {
     const batch = { deployment: platform.config.deployment, batchId };
     const progress = await fanoutProgress(platform.temporal, batch);
-    const { outcome, error, counts } = progress;
+    const { outcome, shortfall, error, counts } = progress;
     if (json) printJson(stdout, progress);
     else {
       const dollarsPerSecond = await findDollarsPerSecond(platform.service);
@@ -40,9 +41,10 @@ export function showFanout(
       for (const { text } of boardLines(view, { width, rows, paint: createPaint(stdout) })) stdout.write(`${text}\n`);
       const outcomes = Object.entries(counts.byOutcome);
       for (const [name, count] of outcomes) if (count > 0) stdout.write(`  ${count} ${oneLine(name)}\n`);
+      if (shortfall) stdout.write(`  ${oneLine(shortfall)}\n`);
       if (error) stdout.write(`${oneLine(error.code)}: ${setIn(error.message)}\n`);
       if (outcome === null) stderr.write(`${nextWhileBatchRuns(batchId)}\n`);
     }
-    return outcome === null || outcome === 'completed' ? exitCodes.done : exitCodes.otherOutcome;
+    return outcome === null || isDone({ outcome, shortfall }) ? exitCodes.done : exitCodes.otherOutcome;
   });
 }

@@ -1,6 +1,7 @@
 /** `sandflow fanout logs`: the transcript of one item of a batch. */
 import { itemStep } from '../../contract/workflow-safe/addresses.js';
 import { itemTranscripts } from '../../contract/workflow-safe/transcript-places.js';
+import { shortfallOfJob } from '../../protocol/shortfall.js';
 import { type FanoutPlace, readItemResult, readListedChunk, storedChunks } from '../../result-store/fanout-objects.js';
 import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import { itemProgress } from '../../workflow-client/fanouts/running-items.js';
@@ -72,9 +73,10 @@ async function lookAtItem({ temporal, results }: Platform, place: FanoutPlace, i
     const { outcome } = await fanoutProgress(temporal, { deployment, batchId });
     if (outcome === null) return { kind: 'waiting' };
     const error = plainError('not_started', `The batch ended (${outcome}) before the item started.`);
-    return { kind: 'ended', job: null, outcome: null, error, at: null };
+    return { kind: 'ended', job: null, outcome: null, shortfall: null, error, at: null };
   }
   const { job, times } = item;
   const at = times.endedAt ?? times.endingAt;
-  return { kind: 'ended', job, outcome: job?.outcome ?? null, error: job?.error ?? null, at };
+  if (job === null) return { kind: 'ended', job, outcome: null, shortfall: null, error: null, at };
+  return { kind: 'ended', job, outcome: job.outcome, shortfall: shortfallOfJob(job), error: job.error, at };
 }

@@ -1,6 +1,7 @@
 /** `sandflow jobs list` and `sandflow fanout list`. */
 import type { Client } from '@temporalio/client';
 import { scheduleLabel } from '../../contract/workflow-safe/schedule-addresses.js';
+import { endText } from '../../protocol/shortfall.js';
 import type { ListedWorkflow, ListJobsOptions } from '../../workflow-client/list-executions.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -12,6 +13,9 @@ import type { ListOptions } from './options.js';
 
 /** Maximum number of printed reasons why rows are unreadable. */
 const maxReasons = 3;
+
+/** The largest `--limit`. */
+const mostListed = 10_000;
 
 type ListCommand = (options: ListOptions, context: CommandContext) => Promise<void>;
 
@@ -47,22 +51,33 @@ function listCommand<Row extends ListedWorkflow>(
 ): ListCommand {
   return async ({ open, failed, since: when, label, schedule, limit: count, json }, context) => {
     const { io } = context;
-    const limit = parseCount(count, '--limit', 1, 10_000);
+    const limit = parseCount(count, '--limit', 1, mostListed);
     if (open && failed) throw new UsageError('--failed lists what has ended: it cannot be used with --open.');
     const nowMs = Date.now();
     const since = parseSince(when, nowMs);
     const labels = { ...parseLabelPairs(label), ...(schedule !== undefined && { [scheduleLabel]: schedule }) };
     const read = await load();
-    const rows = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
-      read(temporal, { deployment, open, failed, since, labels, limit }),
+    const { hasFailed } = await import('../../workflow-client/list-executions.js');
+    const found = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
+      read(temporal, { deployment, open, failed, since, labels, limit: limit + 1 }),
     );
+    const rows = found.slice(0, limit);
     const cells = (row: Row) => {
       const [id, text] = table.idAndText(row);
       const unreadable = row.unreadable ? `(cannot be read: ${row.unreadable.code})` : '';
-      return [id, row.outcome ?? statusText(row.status), `${ageText(row.startedAt, nowMs)} ago`, text ?? unreadable];
+      return [
+        id,
+        row.outcome === null ? statusText(row.status) : endText({ ...row, outcome: row.outcome }),
+        `${ageText(row.startedAt, nowMs)} ago`,
+        text ?? unreadable,
+      ];
     };
-    printList(io, json, { [name]: rows }, { none: `No ${name} found.`, header: table.header, cells, last: 'cut' });
+    const colours = (row: Row) =>
+      [null, hasFailed(row) ? (row.outcome === 'completed' ? 'yellow' : 'red') : null] as const;
+    const none = `No ${name} found.`;
+    printList(io, json, { [name]: rows }, { none, header: table.header, cells, colours, last: 'cut' });
     if (json) return;
+    if (found.length > limit) io.stderr.write(`There are more ${name}: --limit ${Math.min(10 * limit, mostListed)}\n`);
     const reasons = [...new Set(rows.flatMap(({ unreadable }) => unreadable?.message ?? []))];
     for (const reason of reasons.slice(0, maxReasons)) io.stderr.write(`${reason}\n`);
     if (reasons.length > maxReasons) io.stderr.write(`… and ${reasons.length - maxReasons} more reasons\n`);

@@ -1,3 +1,4 @@
+import { shortfallOfJob } from '../../protocol/shortfall.js';
 import { describeJob, type JobAddress, jobProgress } from '../../workflow-client/jobs/job-client.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
@@ -38,10 +39,10 @@ async function lookAtJob(
   const end = await watchJob(platform, job, { ...watching, look: false });
   if (end.kind === 'ended') {
     const { outcome, error } = end.result;
-    return { kind: 'ended', job: end.result, outcome, error, at };
+    return { kind: 'ended', job: end.result, outcome, shortfall: shortfallOfJob(end.result), error, at };
   }
   const error = end.kind === 'broken' ? end.error : null;
   // A job without a result still answers a query, if there is a worker.
   const progress = await jobProgress(temporal, job).catch(() => null);
-  return { kind: 'ended', job: progress, outcome: null, error, at };
+  return { kind: 'ended', job: progress, outcome: null, shortfall: null, error, at };
 }

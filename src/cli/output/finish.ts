@@ -1,5 +1,6 @@
 /** Ends a watch: prints the result on stdout and everything else on stderr, and returns the exit code. */
 import type { JobError, JobResult } from '../../protocol/job/job-result.js';
+import { endText, type HowItEnded, isDone, shortfallOfJob } from '../../protocol/shortfall.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 import type { Unfinished } from '../connect/watch.js';
 import { plainError } from '../errors.js';
@@ -34,6 +35,8 @@ export interface FinishOptions {
   /** Reads the whole text of a cut result from the result store. */
   readonly readWhole: (ref: string) => Promise<Buffer>;
   readonly isolation?: SandboxIsolation | null;
+  /** Whether the watch has shown an answer. Then it is not printed again on the same terminal. Default: it has not. */
+  readonly hasShown?: (answer: string) => boolean;
   /** A line for the summary: that waits ended by polls. */
   readonly polled?: string;
   /** A line for the summary: how the sandbox ends that the job has kept. */
@@ -62,17 +65,21 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
     return exitCodes.otherOutcome;
   }
   const report = await wholeReport(end.result, options);
-  const done = report.outcome === 'completed' && report.error === null && report.left.length === 0;
-  if (!options.quiet || !done) printSummary(report, io, options);
+  const ended = { outcome: end.result.outcome, shortfall: shortfallOfJob(end.result) };
+  const done = isDone(ended) && report.error === null;
+  if (!options.quiet || !done) printSummary(report, io, { ...options, ended });
   if (json) printJson(io.stdout, { ...report, ...(options.linksInJson && options.links), isolation });
-  else printAnswers(report, io);
+  else printAnswers(report, io, options);
   return done ? exitCodes.done : exitCodes.otherOutcome;
 }
 
 /** The answer to the last prompt, or all answers if the prompts ran in separate conversations. */
-function printAnswers({ prompts }: JobReport, io: Streams): void {
+function printAnswers({ prompts }: JobReport, io: Streams, { hasShown }: Pick<FinishOptions, 'hasShown'>): void {
+  const isShown = (answer: string) => io.stdout.isTTY && io.stderr.isTTY && hasShown?.(answer);
   const sideBySide = new Set(prompts.map(({ conversationId }) => conversationId)).size > 1;
-  const answers = (sideBySide ? prompts : prompts.slice(-1)).flatMap(({ result }) => (result ? [result] : []));
+  const answers = (sideBySide ? prompts : prompts.slice(-1)).flatMap(({ result }) =>
+    result && !isShown(result) ? [result] : [],
+  );
   for (const [index, answer] of answers.entries()) {
     const text = `${index > 0 ? '\n' : ''}${answer}${answer.endsWith('\n') ? '' : '\n'}`;
     // Written as bytes, so that a pipe gets the agent's answer unchanged.
@@ -83,29 +90,28 @@ function printAnswers({ prompts }: JobReport, io: Streams): void {
 function printSummary(
   report: JobReport,
   io: Streams,
-  { links, polled, kept }: Pick<FinishOptions, 'links' | 'polled' | 'kept'>,
+  { links, polled, kept, ended }: Pick<FinishOptions, 'links' | 'polled' | 'kept'> & { readonly ended: HowItEnded },
 ): void {
   const paint = createPaint(io.stderr);
-  const completed = report.outcome === 'completed';
   const parts = [
-    paint(completed ? 'green' : 'red', oneLine(`${report.outcome}`)),
+    paint(isDone(ended) ? 'green' : 'red', oneLine(endText(ended))),
     oneLine(`job ${report.jobId}`),
     ...(report.sandboxId ? [`sandbox ${oneLine(report.sandboxId)}${endOfSandbox(report)}`] : []),
     formatDuration(report.durationMs),
     plural(report.apiCalls, 'API call'),
   ];
   io.stderr.write(`${parts.join(' · ')}\n`);
-  for (const file of report.files) {
-    const unsaved = file.error === null ? ` (save it with: --get ${pasteable(file.path, 'PATH')})` : `: ${file.error}`;
-    const where = file.localPath ? ` → ${file.localPath}` : unsaved;
-    io.stderr.write(`  ${oneLine(file.path)}${oneLine(where)}${marksOf(file)}\n`);
-  }
-  // The lines above name the files that are missing.
+  // The lines of the files name the files that are missing.
   if (report.error && report.error.code !== filesMissing)
     io.stderr.write(`  ${oneLine(report.error.code)}: ${setIn(report.error.message, '    ')}\n`);
   for (const { status, error } of report.prompts) {
     if (error && error !== report.error?.message)
       io.stderr.write(`  prompt ${oneLine(status)}: ${setIn(error, '    ')}\n`);
+  }
+  for (const file of report.files) {
+    const unsaved = file.error === null ? ` (save it with: --get ${pasteable(file.path, 'PATH')})` : `: ${file.error}`;
+    const where = file.localPath ? ` → ${file.localPath}` : unsaved;
+    io.stderr.write(`  ${oneLine(file.path)}${oneLine(where)}${marksOf(file)}\n`);
   }
   if (report.degraded) io.stderr.write(`${paint('yellow', `  ${wasDegradedText(report.degraded)}`)}\n`);
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);

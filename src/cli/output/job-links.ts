@@ -2,6 +2,10 @@
 import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import type { JobAddress } from '../../workflow-client/jobs/job-client.js';
 import type { JobReport } from './job-report.js';
+import { pasteable } from './pasteable.js';
+
+/** Files that a next command names. */
+const mostNamed = 3;
 
 /** Temporal's UI: its address and the namespace of the jobs. */
 export interface TemporalUi {
@@ -39,8 +43,16 @@ export function nextWhileRunning(
   return `next: ${commands.join(' · ')}`;
 }
 
-export function nextAfterEnd({ jobId, prompts, deletion }: Pick<JobReport, 'jobId' | 'prompts' | 'deletion'>): string {
+/** A file that may exist, but was not collected, is one that a follow-up can still get. */
+export function nextAfterEnd({
+  jobId,
+  prompts,
+  deletion,
+  files,
+}: Pick<JobReport, 'jobId' | 'prompts' | 'deletion' | 'files'>): string {
   const conversations = new Set(prompts.flatMap(({ conversationId }) => conversationId ?? []));
   const goesOn = conversations.size === 1 && deletion === null;
-  return `next: sandflow jobs logs ${jobId}${goesOn ? ` · sandflow continue ${jobId} "…"` : ''}`;
+  const lost = files.filter(({ ref, missing, diff }) => ref === null && !missing && !diff);
+  const get = lost.map(({ path }) => ` --get ${pasteable(path, 'PATH')}`).slice(0, mostNamed);
+  return `next: sandflow jobs logs ${jobId}${goesOn ? ` · sandflow continue ${jobId} "…"${get.join('')}` : ''}`;
 }

@@ -2,13 +2,13 @@
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { OutputStream } from '../io.js';
 import type { TranscriptEntry } from '../transcript/entry.js';
-import { agentLines, createRepeats, wakeText } from '../transcript/entry-text.js';
+import { agentLines, createRepeats, textLines, wakeText } from '../transcript/entry-text.js';
 import { formatDuration } from '../units.js';
 import { holdNotice, phaseName } from './job-hold.js';
 import { autoStopText, blockedText, degradedText, phaseText } from './job-text.js';
 import { createScreenLines, textLine } from './screen-lines.js';
 import { createPaint } from './terminal.js';
-import { headLine, oneLine, setIn } from './terminal-safe.js';
+import { headLine, oneLine, setIn, shownText } from './terminal-safe.js';
 
 export interface Notices {
   /** A message for the user. Shown even when quiet, unless its weight is `detail`. */
@@ -20,10 +20,15 @@ export interface Notices {
 /** After this time without a line, a watch that writes to a file or a pipe says that the job is alive, in ms. */
 const aliveEveryMs = 60_000;
 
+/** Lines of an agent that are compared with its answer. An answer with later lines is printed again. */
+const mostShownLines = 10_000;
+
 export interface Reporter extends Notices {
   progress(progress: JobProgress): void;
   /** New entries of the job's transcript, in order. */
   entries(entries: readonly TranscriptEntry[], job: Pick<JobProgress, 'sandboxId'>): void;
+  /** True if the lines of the agent that were shown have all lines of this answer, in order. */
+  hasShown(answer: string): boolean;
   /** Removes the status line. */
   close(): void;
 }
@@ -42,6 +47,7 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
   let unrenewedSince = '';
   let held: string | undefined;
   let lastLineMs = Date.now();
+  const shown: string[] = [];
 
   const detail = (text: string) => {
     lastLineMs = Date.now();
@@ -60,7 +66,10 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
     if (entry.kind === 'prompt' && (entry.prompt ?? 1) > 1) detail(`prompt ${entry.prompt}: ${headLine(entry.text)}`);
     if (entry.kind !== 'message' && entry.kind !== 'command') return;
     lastLineMs = Date.now();
-    for (const line of agentLines(entry)) status.printAbove(`${paint('cyan', 'agent |')} ${line}`);
+    for (const line of agentLines(entry)) {
+      status.printAbove(`${paint('cyan', 'agent |')} ${line}`);
+      if (shown.length < mostShownLines) shown.push(line);
+    }
   };
 
   return {
@@ -88,6 +97,14 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
       if (text === null) return status.close();
       const sinceMs = Date.now();
       status.show((width) => [textLine(`${text} · ${formatDuration(Date.now() - sinceMs)}`, width)]);
+    },
+    hasShown(answer) {
+      let from = 0;
+      return textLines(shownText(answer)).every((line) => {
+        const at = shown.indexOf(line, from);
+        from = at + 1;
+        return at >= 0;
+      });
     },
     close: () => status.close(),
   };

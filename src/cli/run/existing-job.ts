@@ -24,13 +24,13 @@ export async function isAttachedTo(
   }
 }
 
-/** @throws SandflowError `job_differs`, unless `--reuse` asks for the earlier job */
+/** @returns whether that job has ended @throws SandflowError `job_differs`, unless `--reuse` asks for the earlier job */
 export async function attachTo(
   temporal: Client,
   input: JobInput,
   { reuse }: Pick<RunOptions, 'reuse'>,
   reporter: Pick<Reporter, 'notice'>,
-): Promise<void> {
+): Promise<{ readonly hasEnded: boolean }> {
   const { jobId } = input;
   const there = await differingJob(temporal, input);
   const differs = differenceText(there.fields);
@@ -42,6 +42,7 @@ export async function attachTo(
       : `Job ${jobId} already finished; showing its result. Use --again to run it again.`,
     'detail',
   );
+  return { hasEnded: !there.isRunning };
 }
 
 function refusalOf(jobId: string, { isRunning }: DifferingJob, differs: string): string {

@@ -25,6 +25,7 @@ import type { RunOptions } from './options.js';
 import { lostModes, readPutFiles } from './put-files.js';
 import type { RunCommand } from './read-run.js';
 import { saveFiles } from './save-files.js';
+import { showEnd } from './show-job.js';
 import { watchJob } from './watch-job.js';
 
 /**
@@ -68,8 +69,9 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     });
     const lost = started ? lostModes(localFiles) : undefined;
     if (started) sayStarted(platform, job, options, reporter);
-    else await attachTo(platform.temporal, input, options, reporter);
+    const attached = started ? undefined : await attachTo(platform.temporal, input, options, reporter);
     if (lost) reporter.notice(oneLine(lost));
+    if (options.detach && attached?.hasEnded) return await tellEnd(platform, job, options, { io, reporter });
     if (options.detach) return await leaveRunning(platform, jobId, options, { io, reporter });
     const exitCode = await seeThrough(platform, job, { ...options, get }, { context, reporter, watchDeadlineMs });
     const hasEnded = exitCode === exitCodes.done || exitCode === exitCodes.otherOutcome;
@@ -96,6 +98,24 @@ export async function leaveRunning(
   } else io.stdout.write(`${jobId}\n`);
   reporter.notice(nextWhileRunning(jobId), 'detail');
   return exitCodes.done;
+}
+
+/**
+ * `--detach` with the id of a job that has ended: prints the id as always, and the result where progress goes.
+ * @returns the exit code of its outcome
+ */
+async function tellEnd(
+  platform: Platform,
+  job: JobAddress,
+  { json }: Pick<RunOptions, 'json'>,
+  { io, reporter }: { readonly io: CommandContext['io']; readonly reporter: Reporter },
+): Promise<number> {
+  const { isolation } = await platform.readFacts();
+  const stdout = json ? io.stdout : { write: () => true };
+  const shown = { io: { ...io, stdout }, reporter, json: json === true, isolation: isolation.known };
+  const exitCode = await showEnd(platform, job, shown);
+  if (!json) io.stdout.write(`${job.jobId}\n`);
+  return exitCode;
 }
 
 /** Watches a job to its end and saves its result. `jobs watch` uses it too. */
@@ -127,6 +147,7 @@ export async function seeThrough(
     isolation: (await platform.readFacts()).isolation.known,
     polled,
     kept: quiet ? undefined : await keptNotice(platform, end),
+    hasShown: (answer) => reporter.hasShown(answer),
     links: linksOf(job, platform.ui),
   });
 }

@@ -1,16 +1,19 @@
 /** `sandflow jobs show`. */
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { chainStart } from '../../temporal/chain-start.js';
-import { describeJob, jobProgress } from '../../workflow-client/jobs/job-client.js';
+import { describeJob, type JobAddress, jobProgress } from '../../workflow-client/jobs/job-client.js';
 import type { CommandContext } from '../command.js';
+import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
-import { finish } from '../output/finish.js';
+import type { CliIo } from '../io.js';
+import { type FinishOptions, finish } from '../output/finish.js';
 import { jobHold } from '../output/job-hold.js';
 import { type JobLinks, linksOf, linksText, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
 import { autoStopText, blockedText, degradedText, phaseText, promptText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
+import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';
 import { keptNotice } from './kept-sandbox.js';
@@ -25,18 +28,7 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
     const links = linksOf(job, platform.ui);
     const description = await describeJob(platform.temporal, job);
     if (description.status.name !== 'RUNNING') {
-      const end = await watchJob(platform, job, { reporter, interrupted: io.interrupted, look: false });
-      const files = end.kind === 'ended' ? end.result.files.map((file) => ({ ...file, localPath: null })) : [];
-      return finish(end, io, {
-        jobId,
-        json: options.json === true,
-        quiet: false,
-        files,
-        readWhole: platform.results.get,
-        kept: await keptNotice(platform, end),
-        links,
-        linksInJson: true,
-      });
+      return showEnd(platform, job, { io, reporter, json: options.json === true, linksInJson: true });
     }
     const progress = await jobProgress(platform.temporal, job);
     const { sandboxId, prompts, wakes, apiCalls } = progress;
@@ -56,6 +48,30 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
     for (const call of waitingFor) io.stdout.write(`${waitingText(call)}\n`);
     io.stderr.write(`${nextWhileRunning(jobId, jobHold(progress, waitingFor).next)}\n`);
     return exitCodes.done;
+  });
+}
+
+/** Shows the result of a job that has ended. @returns the exit code of its outcome */
+export async function showEnd(
+  platform: Platform,
+  job: JobAddress,
+  {
+    io,
+    reporter,
+    json,
+    ...more
+  }: Pick<FinishOptions, 'json' | 'linksInJson' | 'isolation'> & {
+    readonly io: Pick<CliIo, 'stdout' | 'stderr' | 'interrupted'>;
+    readonly reporter: Reporter;
+  },
+): Promise<number> {
+  const end = await watchJob(platform, job, { reporter, interrupted: io.interrupted, look: false });
+  const files = end.kind === 'ended' ? end.result.files.map((file) => ({ ...file, localPath: null })) : [];
+  return finish(end, io, {
+    ...{ jobId: job.jobId, json, quiet: false, files, readWhole: platform.results.get },
+    kept: await keptNotice(platform, end),
+    links: linksOf(job, platform.ui),
+    ...more,
   });
 }
 

@@ -51,6 +51,7 @@ export async function listSandboxes(options: ListSandboxesOptions, context: Comm
         sandbox.environment ?? '',
         ...(cost ? [sandbox.cost ? `$${sandbox.cost.dollars.toFixed(2)}` : ''] : []),
       ],
+      colours: ({ state }) => [null, null, state === 'error' ? 'red' : null],
     },
   );
 }

@@ -1,5 +1,6 @@
 /** Formats the entries of a transcript as lines: the time, and what was done or said. */
 import type { Wake } from '../../protocol/job/job-result.js';
+import { endText, isDone } from '../../protocol/shortfall.js';
 import { wrapToWidth } from '../output/display-width.js';
 import { phaseName } from '../output/job-hold.js';
 import type { Paint } from '../output/terminal.js';
@@ -140,9 +141,10 @@ function linesOf(entry: TranscriptEntry, { paint, wrap }: LineOptions): string[]
       return [paint(isGood ? 'green' : 'red', oneLine(`${nameOf(entry.prompt)} ${entry.status}${why}`))];
     }
     case 'ended': {
-      const isGood = entry.outcome === 'completed';
-      const why = entry.error === null ? '' : `: ${entry.error.message}`;
-      return [paint(isGood ? 'green' : 'red', oneLine(`job ended: ${entry.outcome ?? entry.error?.code ?? ''}${why}`))];
+      const { shortfall, error } = entry;
+      const ended = { outcome: entry.outcome ?? error?.code ?? '', shortfall };
+      const why = error === null ? '' : `: ${error.message}`;
+      return [paint(isDone(ended) ? 'green' : 'red', oneLine(`job ended: ${endText(ended)}${why}`))];
     }
   }
 }
@@ -152,7 +154,7 @@ function nameOf(prompt: number | null): string {
 }
 
 /** Without the empty lines at the end. An expression such as `/\n+$/` takes quadratic time if there are many others. */
-function textLines(text: string): string[] {
+export function textLines(text: string): string[] {
   const lines = text.split('\n');
   const last = lines.findLastIndex((line) => line !== '');
   return lines.slice(0, Math.max(last, 0) + 1);

@@ -43,7 +43,13 @@ export type TranscriptEntry = { readonly at: string | null } & (
       readonly status: string;
       readonly error: string | null;
     }
-  | { readonly kind: 'ended'; readonly outcome: string | null; readonly error: JobError | null }
+  | {
+      readonly kind: 'ended';
+      readonly outcome: string | null;
+      /** What the job lacks although its outcome does not tell it, in words. */
+      readonly shortfall: string | null;
+      readonly error: JobError | null;
+    }
 );
 
 /** An entry with a key. Two entries with the same key are equal. */

@@ -31,6 +31,7 @@ export type Looked =
       /** Null if there is no result and no worker answers, so that it is unknown what the job did. */
       readonly job: LookedAt | null;
       readonly outcome: JobOutcome | null;
+      readonly shortfall: string | null;
       readonly error: JobError | null;
       readonly at: string | null;
     };
@@ -87,12 +88,12 @@ export async function printTranscript(options: PrintTranscriptOptions): Promise<
 }
 
 async function printEnd(
-  { job, outcome, error, at }: Extract<Looked, { kind: 'ended' }>,
+  { job, outcome, shortfall, error, at }: Extract<Looked, { kind: 'ended' }>,
   { io, transcript }: PrintTranscriptOptions,
   printer: Printer,
 ): Promise<number> {
   const entries = job === null ? [] : await transcript.readEnd(job, io.interrupted);
-  printer.print([...entries, { kind: 'ended', outcome, error, at }]);
+  printer.print([...entries, { kind: 'ended', outcome, shortfall, error, at }]);
   if (job?.prompts.some(({ status }) => status !== 'not_sent') && !transcript.hasHistory()) {
     printer.notice('The history of the sandbox no longer exists; these are the prompts and answers that the job kept.');
   } else if (!transcript.isComplete()) {

@@ -55,10 +55,25 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
   let isComplete = true;
   let hasHistory = false;
   let heldSinceMs: number | undefined;
+  let early: readonly SandboxHistoryEvent[] = [];
+  let earlySinceMs: number | undefined;
 
   const take = (entries: readonly KeyedEntry[]): TranscriptEntry[] => {
     const fresh = inOrder(entries).filter(({ key }) => !taken.has(key) && taken.add(key));
     return fresh.map(({ entry }) => entry);
+  };
+
+  /**
+   * Holds back what the agent said for a prompt whose id the job does not know yet: it would come before its prompt.
+   */
+  const withoutEarly = (read: readonly SandboxHistoryEvent[], job: LookedAt): readonly SandboxHistoryEvent[] => {
+    const events = [...early, ...read];
+    const begin = events.findIndex((event) => isEarly(event, job));
+    if (begin < 0) earlySinceMs = undefined;
+    else earlySinceMs ??= Date.now();
+    const isHeld = earlySinceMs !== undefined && Date.now() - earlySinceMs < holdMs;
+    early = isHeld ? events.slice(begin) : [];
+    return isHeld ? events.slice(0, begin) : events;
   };
 
   async function readStored(job: LookedAt): Promise<readonly SandboxHistoryEvent[]> {
@@ -96,7 +111,7 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
   return {
     async readOn(job, signal) {
       const { events: read, isCurrent } = await reader.readOn(job, signal);
-      const events = ownEvents(read, job);
+      const events = withoutEarly(ownEvents(read, job), job);
       hasHistory ||= events.length > 0;
       if (isCurrent) heldSinceMs = undefined;
       else heldSinceMs ??= Date.now();
@@ -106,7 +121,7 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
     },
     async readEnd(job, signal) {
       const stored = await readStored(job);
-      const events = stored.length > 0 ? stored : await readRest(job, signal);
+      const events = stored.length > 0 ? stored : [...early, ...(await readRest(job, signal))];
       hasHistory ||= events.length > 0;
       const ofAgents = hasHistory ? entriesOfEvents(events, job) : entriesWithoutHistory(job);
       return take([...ofAgents, ...entriesOfJob(job)]);
@@ -114,4 +129,12 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
     hasHistory: () => hasHistory,
     isComplete: () => isComplete,
   };
+}
+
+/** True for an event of a prompt that may be the one which the job has just sent. */
+function isEarly({ promptId }: SandboxHistoryEvent, { prompts }: Pick<KnownOfJob, 'prompts'>): boolean {
+  if (promptId == null || prompts.some((prompt) => prompt.promptId === promptId)) return false;
+  return prompts.some(
+    (prompt) => prompt.promptId === null && (prompt.status === 'not_sent' || prompt.status === 'sending'),
+  );
 }

@@ -51,6 +51,11 @@ export interface FanoutProgress {
   readonly blocked: { readonly message: string; readonly since: string } | null;
   /** How the batch ended; null while it runs. */
   readonly outcome: FanoutOutcome | null;
+  /**
+   * What the batch lacks although its outcome does not tell it, in words, such as `1 file missing`; null if nothing, and
+   * while it runs.
+   */
+  readonly shortfall: string | null;
   /** Why the batch failed; null if it did not. */
   readonly error: JobError | null;
 }

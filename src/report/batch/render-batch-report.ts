@@ -7,6 +7,7 @@ import { html, type Markup } from '../markup.js';
 import { outcomeStyles, styleOf } from '../outcome-styles.js';
 import type { FanoutReportData, PageData } from '../page-data.js';
 import { plainText } from '../plain-text.js';
+import { sum } from '../stats.js';
 import { workflowUrl } from '../workflow-url.js';
 import { activityOf } from './activity.js';
 import { failureGroups } from './failures.js';
@@ -67,8 +68,10 @@ export function renderFanoutReport(data: FanoutReportData): string {
   const left =
     earlier > 0 ? `It shows the newest run, without ${countOf(earlier, 'item', 'items')} of earlier runs.` : '';
   const matrix = matrixOf(items);
+  // The batch does not count attempts of earlier runs; the items do.
+  const retried = Math.max(result.counts.retried, sum(items.map(({ generation }) => Math.max(0, generation - 1))));
   const columns = [
-    outcomesSection(outcomeRows(items, result.counts), result.counts, dollarsPerSecond),
+    outcomesSection(outcomeRows(items, result.counts), { ...result.counts, retried }, dollarsPerSecond),
     durationsSection(items),
     costSection(items, result.budget, dollarsPerSecond),
   ];

@@ -1,6 +1,6 @@
 /** Computes the most important numbers of the report. */
 import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
-import { countOf, countText, dollarsText, durationText } from '../format.js';
+import { budgetText, countOf, countText, dollarsText, durationText } from '../format.js';
 import type { PageItem } from '../page-data.js';
 import { quantile } from '../stats.js';
 import type { Tile } from './sections/outcomes.js';
@@ -19,7 +19,7 @@ export function tilesOf(
   const isResumed = items.some((item) => item.earlier);
   const perHour = (Math.max(0, counts.completed - earlier) / spanMs) * 3_600_000;
   const machineTime = durationText(budget.spentSeconds * 1_000);
-  const limit = budget.limitSeconds === null ? 'no budget was set' : `of ${durationText(budget.limitSeconds * 1_000)}`;
+  const limit = budget.limitSeconds === null ? 'no budget was set' : `of ${budgetText(budget.limitSeconds)}`;
   const inAllRuns = isResumed ? ', all runs' : '';
   const completed: Tile = {
     name: 'Completed',
@@ -41,11 +41,15 @@ export function tilesOf(
     ...(median === null || p90 === null
       ? []
       : [{ name: 'Median item', value: durationText(median), note: `p90 ${durationText(p90)}${inAllRuns}` }]),
-    {
-      name: isResumed ? 'Pace of this run' : 'Pace',
-      value: `${perHour > 0 && perHour < 10 ? perHour.toFixed(1) : countText(perHour)} / h`,
-      note: `completed, over ${durationText(spanMs)}`,
-    },
+    ...(perHour > 0
+      ? [
+          {
+            name: isResumed ? 'Pace of this run' : 'Pace',
+            value: `${perHour < 10 ? perHour.toFixed(1) : countText(perHour)} / h`,
+            note: `completed, over ${durationText(spanMs)}`,
+          },
+        ]
+      : []),
     dollarsPerSecond === null
       ? { name: 'Machine time', value: machineTime, note: `${limit}${inAllRuns}` }
       : {

@@ -9,12 +9,13 @@ import { startTable } from './items/item-table.js';
 import { startMatrix } from './matrix.js';
 
 byId('browse').hidden = false;
-startItemDialog();
 startCompareDialog();
 startFilters();
 startTable();
 startMatrix();
 startFailures();
+// Last: it may open an item at once.
+startItemDialog();
 for (const button of document.querySelectorAll('dialog .close')) {
   button.addEventListener('click', () => button.closest('dialog')?.close());
 }

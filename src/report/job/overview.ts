@@ -1,5 +1,6 @@
 /** The head, the tiles and the cost of the report of a job. */
 import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { endText, shortfallOfJob } from '../../protocol/shortfall.js';
 import type { Tile } from '../batch/sections/outcomes.js';
 import { countText, dollarsText, durationText, machineText, timeText } from '../format.js';
 import { endOfSandbox, whatIsLeft } from '../left-words.js';
@@ -24,8 +25,14 @@ export function jobTitle({ jobId, prompts }: Pick<JobReportData, 'jobId' | 'prom
   return text.length > titleLength ? `${text.slice(0, titleLength)}…` : text;
 }
 
-function styleOfJob({ outcome, isRunning }: JobReportData): OutcomeStyle {
-  if (outcome !== null) return styleOf(outcome);
+function styleOfJob({ outcome, isRunning, files, left, error }: JobReportData): OutcomeStyle {
+  if (outcome !== null) {
+    const style = styleOf(outcome);
+    const shortfall = shortfallOfJob({ outcome, files, left, error });
+    if (shortfall === null) return style;
+    const lacking: OutcomeStyle = { ...style, word: endText({ outcome: style.word, shortfall }) };
+    return outcome === 'completed' ? { ...lacking, mark: '▲', tone: 'warn' } : lacking;
+  }
   return isRunning
     ? { word: 'still running', mark: '…', tone: 'calm' }
     : { word: 'ended without a result', mark: '✕', tone: 'bad' };
@@ -42,7 +49,7 @@ export function jobHeader(data: JobReportData, { startMs, endMs }: JobSpan): Mar
     ...(isRunning && deadlineAt !== null ? ([['Deadline', timeText(deadlineAt)]] as const) : []),
     ['Sandbox', plainText(sandboxId ?? 'none')],
     ...(sandboxName === null ? [] : ([['Name', plainText(sandboxName)]] as const)),
-    ['End of the sandbox', endText(data)],
+    ['End of the sandbox', sandboxEnd(data)],
     ...(setup === null ? [] : ([['Setup', plainText(setup.status)]] as const)),
   ];
   return html`<header class="top"><p class="eyebrow">sandflow job</p>
@@ -71,7 +78,7 @@ function degradedText({ sandboxId, since, reason }: NonNullable<JobReportData['d
   return `The sandbox ${sandboxId} is degraded${from}: alive, but not fully reachable${reason === null ? '' : ` (${reason})`}.`;
 }
 
-function endText(data: JobReportData): string {
+function sandboxEnd(data: JobReportData): string {
   const end = endOfSandbox(data);
   if (end !== null) return plainText(end);
   if (data.sandboxId === null) return '–';

@@ -57,7 +57,8 @@ export async function resumeFanout(
     batchKey,
     resume: { round: (resume?.round ?? 0) + 1, retryFailed },
   };
-  const memo = { ...there.memo, batchKey, outcome: null } as FanoutMemo;
+  const { shortfall: __, ...kept } = (there.memo ?? {}) as Partial<FanoutMemo>;
+  const memo = { ...kept, batchKey, outcome: null } as FanoutMemo;
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.ALLOW_DUPLICATE;
     return await launchBatch(client, input, { taskQueue, memo, workflowIdReusePolicy });

@@ -5,9 +5,12 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import type { FaultInput } from '../../../src/local-service/index.js';
+import { fanoutProgress } from '../../../src/workflow-client/fanouts/fanout-client.js';
+import { awaitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
 import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
-import { listJobs } from '../../../src/workflow-client/list-executions.js';
+import { listFanouts, listJobs } from '../../../src/workflow-client/list-executions.js';
 import type { createThenPrompt, JobInput, JobOutcome } from '../../../workflows/index.js';
+import { archivedSandbox, fanoutInput, items, source, submit } from '../../workflows/fanout/fanout-harness.js';
 import { progressOf } from '../../workflows/job-progress.js';
 import { createStand, jobInput, patient, type Stand, script } from '../../workflows/workflow-harness.js';
 
@@ -65,6 +68,31 @@ it('a list has the outcomes of jobs that stop, delete or keep their sandbox', as
   await listed(deployment, false, Object.fromEntries(each));
   const failures = each.filter(([, outcome]) => outcome !== 'completed' && outcome !== 'cancelled');
   await listed(deployment, true, Object.fromEntries(failures));
+});
+
+it('a job and a batch that completed without a file are listed with those that failed, and the list says what they lack', async () => {
+  const deployment = newDeployment();
+  const job = { deployment, jobId: 'lacks', collect: ['here.txt', 'missing.txt'] };
+  const input = jobInput({ ...job, prompts: [{ prompt: script('echo x > here.txt') }] });
+  const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue });
+  expect((await handle.result()).outcome).toBe('completed');
+  const batch = fanoutInput(source(await archivedSandbox(stand)), {
+    deployment,
+    batchId: 'lacks-too',
+    policy: { end: 'stop' },
+  });
+  const lacking = items(1).map((item) => ({ ...item, collect: ['missing.txt'] }));
+  await submit(stand, batch, lacking);
+  const ended = await awaitFanout(stand.client, batch);
+  expect(ended).toMatchObject({ outcome: 'completed', shortfall: '1 file missing' });
+  expect(await fanoutProgress(stand.client, batch)).toMatchObject({ shortfall: '1 file missing' });
+  await vi.waitFor(async () => {
+    const options = { deployment, failed: true };
+    expect(await listJobs(stand.client, options)).toMatchObject([{ jobId: 'lacks', shortfall: '1 file missing' }]);
+    expect(await listFanouts(stand.client, options)).toMatchObject([
+      { batchId: 'lacks-too', outcome: 'completed', shortfall: '1 file missing' },
+    ]);
+  }, patient);
 });
 
 it('a list has the outcome of a job that a program started without a memo, and of one that kept its sandbox after it continued as new', async () => {

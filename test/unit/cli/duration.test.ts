@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDurationMs, parseSince } from '../../../src/cli/units.js';
+import { formatAge, formatDuration, parseDurationMs, parseSince } from '../../../src/cli/units.js';
 import { UsageError } from '../../../src/cli/usage-error.js';
 
 describe('durations', () => {
@@ -37,6 +37,17 @@ describe('durations', () => {
     [7_800_000, '2 h 10 m'],
   ])('writes %i ms as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
+  });
+});
+
+describe('ages', () => {
+  it.each([
+    [400, '0 s'],
+    [2_900, '2 s'],
+    [61_000, '1 m 1 s'],
+    [3 * 86_400_000, '3 d'],
+  ])('writes that %i ms have passed as %s', (ms, text) => {
+    expect(formatAge(ms)).toBe(text);
   });
 });
 

@@ -14,6 +14,10 @@ interface ItemOrder {
     textOf: (item: PageItem) => string,
   ): PageItem[];
 }
+const { addressOf, itemAt } = await browserModule<{
+  addressOf(item: PageItem): string;
+  itemAt(hash: string, items: readonly PageItem[]): PageItem | undefined;
+}>('items/item-address');
 const { sortItems, filterItems } = await browserModule<ItemOrder>('items/item-order');
 
 function pageItems(count: number, matrix = false): PageItem[] {
@@ -49,6 +53,18 @@ describe('the order of items', () => {
     const failed = filterItems(items, new Set(['sandbox_failed', 'rejected']), '', text);
     expect(failed.length).toBeGreaterThan(0);
     expect(failed.every(({ outcome }) => outcome !== 'completed')).toBe(true);
+  });
+});
+
+describe('the address of an item', () => {
+  test('is its id after the address of the page, and leads back to it', () => {
+    const [item] = pageItems(1);
+    if (!item) throw new Error('the sample has no item');
+    const items = ['row-03', 'ä b/c#d', '100%', 'x'].map((id) => ({ ...item, id }));
+    expect(addressOf({ ...item, id: 'row-03' })).toBe('#row-03');
+    for (const one of items) expect(itemAt(addressOf(one), items)).toBe(one);
+    expect(itemAt('#100%', items)?.id).toBe('100%');
+    for (const other of ['', '#', '#row-04', '#%']) expect(itemAt(other, items)).toBeUndefined();
   });
 });
 

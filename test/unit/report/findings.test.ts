@@ -121,6 +121,23 @@ test('money is shown if the price is known, as the board shows it', () => {
   expect(shownIn(data)).not.toMatch(/\$\d/);
 });
 
+test('a budget is shown as it was given', () => {
+  const { result, ...rest } = sampleBatch(3, { outcome: 'completed' });
+  const shown = (limitSeconds: number) =>
+    shownIn({ ...rest, result: { ...result, budget: { ...result.budget, limitSeconds } } });
+  expect(shown(1_080_000)).toMatch(/Budget<\/th><td class="number">300 h<\/td>/);
+  expect(shown(1_080_000)).toContain('of 300 h');
+  expect(shown(5_400)).toContain('Budget</th><td class="number">90 m</td>');
+});
+
+test('a completed batch that lacks a file does not look as if all were well', () => {
+  const { result, ...rest } = sampleBatch(3, { outcome: 'completed' });
+  expect(shownIn({ ...rest, result })).toMatch(/badge tone-good[^/]*<\/span> Completed<\/strong>/);
+  expect(shownIn({ ...rest, result: { ...result, shortfall: '1 file missing' } })).toMatch(
+    /badge tone-warn[^/]*<\/span> Completed, 1 file missing<\/strong>/,
+  );
+});
+
 describe('a resumed batch', () => {
   const whole = sampleBatch(30, { outcome: 'completed' });
   const ends = whole.items.map(({ times }) => Date.parse(times.endedAt ?? '')).sort((a, b) => a - b);
@@ -140,6 +157,15 @@ describe('a resumed batch', () => {
     expect(Math.abs(seconds('Items of earlier runs') - spent)).toBeLessThan(1);
     const parts = seconds('Items of this run') + seconds('Items of earlier runs');
     expect(Math.abs(parts - seconds('All runs together'))).toBeLessThan(2);
+  });
+
+  test('tells one story of an item that ran again and failed: a retry, and no pace', () => {
+    const [item] = sampleBatch(1, { outcome: 'prompt_failed' }).items;
+    if (!item) throw new Error('the sample has no item');
+    const counts = { ...result.counts, items: 1, completed: 0, failed: 1, retried: 0, byOutcome: { prompt_failed: 1 } };
+    const again = shownIn({ ...whole, items: [{ ...item, generation: 2 }], result: { ...whole.result, counts } });
+    expect(again).toContain('1 retry in new forks.');
+    expect(again).not.toMatch(/No item was retried|Pace/);
   });
 
   test('keeps the times of earlier items, outside of the timeline', () => {

@@ -84,6 +84,12 @@ describe('the report of a job', () => {
     expect(details.prompts[0]?.answer).toEqual({ text: '100 %\nPASS', cut: 0 });
   });
 
+  test('says that a completed job lacks a file', () => {
+    const files = sampleJob().files.map((file) => ({ ...file, ref: null, error: 'It does not exist' }));
+    const words = files.length === 1 ? '1 file missing' : `${files.length} files missing`;
+    expect(renderJobReport(sampleJob({ files }))).toContain(`Completed, ${words}</strong>`);
+  });
+
   test('links to no file that a browser would run', () => {
     const [file] = sampleJob().files;
     if (!file) throw new Error('the sample has no file');

@@ -177,6 +177,7 @@ function resultOf(items: readonly ItemResult[], durationMs: number): FanoutResul
     throttledUntil: null,
     blocked: null,
     outcome: completed === items.length ? 'completed' : 'partly_failed',
+    shortfall: null,
     error: null,
     apiCalls: items.length * 9 + 12,
     durationMs,

@@ -12,6 +12,7 @@ import type {
 import type { FanoutIntervals, FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../src/protocol/fanout/fanout-progress.js';
 import type { JobError, LeftBehind } from '../../../src/protocol/job/job-result.js';
+import { endText } from '../../../src/protocol/shortfall.js';
 import type { JobState } from '../../job/job-state.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
@@ -30,6 +31,7 @@ export class BatchState {
   readonly deadlineAtMs: number;
   readonly carried: CarriedBatch;
   outcome: FanoutOutcome | null = null;
+  shortfall: string | null = null;
   error: JobError | null = null;
   /**
    * The state with which the batch makes calls for its source, while it obtains or ends the source. It receives the
@@ -107,9 +109,9 @@ export class BatchState {
       `**${this.carried.phase.replaceAll('_', ' ')}**`,
       `${completed} of ${items} completed, ${running} running, ${queued} queued`,
     ];
-    const { outcome, error } = this;
+    const { outcome, shortfall, error } = this;
     const end = [
-      ...(outcome === null ? [] : [`Outcome: ${outcome}`]),
+      ...(outcome === null ? [] : [`Outcome: ${endText({ outcome, shortfall })}`]),
       ...(outcome === null || error === null ? [] : [`Error: ${error.code}: ${error.message}`]),
     ];
     setCurrentDetails([...lines, outcomes.join(', '), ...end].join('\n\n'));
@@ -249,6 +251,7 @@ export class BatchState {
       throttledUntil: isPaused ? new Date(pausedUntilMs).toISOString() : null,
       blocked: this.blocked,
       outcome: this.outcome,
+      shortfall: this.shortfall,
       error: this.error,
     };
   }

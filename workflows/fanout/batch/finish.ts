@@ -4,6 +4,7 @@ import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-vi
 import type { FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
+import { shortfallOf } from '../../../src/protocol/shortfall.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { handOverStop, mustHandOver } from '../../job/end/hand-over-stop.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
@@ -33,7 +34,8 @@ export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.enter('ended');
   const result = await store(batch, outcome);
   batch.error = result.error;
-  recordOutcome(outcome);
+  batch.shortfall = result.shortfall;
+  recordOutcome(result);
   const { batchId, notify } = batch.input;
   const teller = { input: { jobId: batchId, notify }, sandbox: null };
   await sendNotification(teller, 'ended', outcome, endedMessage(result));
@@ -128,7 +130,9 @@ async function store(batch: BatchState, outcome: FanoutOutcome): Promise<FanoutR
     leftMore: Math.max(0, leftCount - left.length),
     leftSandboxIds: [...new Set(left.flatMap(({ kind, sandboxId }) => (kind === 'sandbox' && sandboxId) || []))],
   };
-  if (!batch.carried.isSurveyed) return { ...result, resultsRef: null };
+  const lacks = { outcome, leftBehind: leftCount, missingFiles: 0 };
+  const shortfall = shortfallOf({ ...lacks, error: result.error });
+  if (!batch.carried.isSurveyed) return { ...result, shortfall, resultsRef: null };
   try {
     return { ...result, ...(await bulk.assembleFanout({ place: batch.place, result })) };
   } catch (failure) {
@@ -137,7 +141,8 @@ async function store(batch: BatchState, outcome: FanoutOutcome): Promise<FanoutR
       'results_not_assembled',
       `results.jsonl could not be stored: ${why}. The results of the items are stored separately.`,
     );
-    return { ...result, error: result.error ?? error, resultsRef: null };
+    const known = result.error ?? error;
+    return { ...result, error: known, shortfall: shortfallOf({ ...lacks, error: known }), resultsRef: null };
   }
 }
 

@@ -84,7 +84,9 @@ async function follow(
   if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
   if (isFinalPromptStatus(prompt.status)) return;
   for (let found = followed; ; found = null) {
-    job.enter('following');
+    // The call that sent a short prompt has also seen its end: the phase began before that.
+    const beganAt = found === null ? Number.NaN : Date.parse(found.end.queuedAt ?? '');
+    job.enter('following', Number.isNaN(beganAt) ? Date.now() : beganAt);
     const { end, since } = found ?? { since: job.inbox.mark(), end: await followPrompt(job, place, sideBySide) };
     const { sandboxState, status, promptId, degraded, sandbox, ...known } = end;
     job.seenAtEnd = sandbox;

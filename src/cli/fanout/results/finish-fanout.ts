@@ -1,5 +1,6 @@
 /** Ends a watch: prints a summary on stderr and the path of the results on stdout, and returns the exit code. */
 import type { FanoutResult } from '../../../protocol/fanout/fanout-result.js';
+import { endText, isDone } from '../../../protocol/shortfall.js';
 import { dollarsText } from '../../../report/format.js';
 import type { SandboxIsolation } from '../../connect/isolation.js';
 import type { Platform } from '../../connect/platform.js';
@@ -41,8 +42,7 @@ export function finishFanout(
   io: Streams,
   { json, quiet, isolation = null, ...said }: FinishFanoutOptions,
 ): number {
-  const nothingLeft = result.leftSandboxIds.length === 0 && home.left.length === 0;
-  const done = result.outcome === 'completed' && home.problems.length === 0 && nothingLeft;
+  const done = isDone(result) && home.problems.length === 0 && home.left.length === 0;
   if (!quiet || !done) for (const line of summaryLines(result, home, io, said)) io.stderr.write(`${line}\n`);
   const { resultsFile, reportFile, filesFolder, problems, left } = home;
   if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems, left, isolation });
@@ -88,7 +88,7 @@ export function summaryLines(
   { dollarsPerSecond, polled, links }: Pick<FinishFanoutOptions, 'dollarsPerSecond' | 'polled' | 'links'>,
 ): string[] {
   const paint = createPaint(io.stderr);
-  const { batchId, counts, budget, durationMs, apiCalls, outcome, error, leftSandboxIds } = result;
+  const { batchId, counts, budget, durationMs, apiCalls, error, leftSandboxIds } = result;
   const minutes = durationMs / 60_000;
   const { spentSeconds } = budget;
   const pace = minutes > 0 && home.forks > 0 ? [`${(home.forks / minutes).toFixed(1)} forks a minute`] : [];
@@ -98,7 +98,7 @@ export function summaryLines(
   ];
   const took = formatDuration(durationMs);
   const calls = plural(apiCalls, 'API call');
-  const name = [paint(outcome === 'completed' ? 'green' : 'red', oneLine(outcome)), `batch ${batchId}`];
+  const name = [paint(isDone(result) ? 'green' : 'red', oneLine(endText(result))), `batch ${batchId}`];
   const head =
     home.earlier === 0
       ? [[...name, `${plural(counts.items, 'item')} in ${took}`, ...pace, ...cost, calls]]

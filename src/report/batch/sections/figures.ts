@@ -1,6 +1,6 @@
 /** The sections for durations and cost. */
 import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
-import { dollarsText, durationText, machineText } from '../../format.js';
+import { budgetText, dollarsText, durationText, machineText } from '../../format.js';
 import { html, type Markup } from '../../markup.js';
 import type { PageItem } from '../../page-data.js';
 import { quantile, sum } from '../../stats.js';
@@ -57,5 +57,5 @@ export function costSection(
   return html`<section class="card" id="cost" aria-labelledby="cost-title"><h2 id="cost-title">Cost</h2>
 <p class="note">Machine time counts the multiplier of the machine size.${dollarsPerSecond === null ? null : ' The list price is that of the service for this month.'}${budget.limitSeconds === null ? ' No budget was set.' : null}</p>
 <table class="plain"><thead><tr><th scope="col"><span class="hidden-text">Of what</span></th><th scope="col" class="number">Machine time</th>${dollars}</tr></thead>
-<tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td class="number">${value === null ? '–' : machineText(value)}</td>${value === null ? none : price(value)}</tr>`)}</tbody></table></section>`;
+<tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td class="number">${value === null ? '–' : name === 'Budget' ? budgetText(value) : machineText(value)}</td>${value === null ? none : price(value)}</tr>`)}</tbody></table></section>`;
 }

@@ -1,5 +1,6 @@
 /** The head of the report: the name of the batch, and how it ended. */
 import type { FanoutOutcome } from '../../../protocol/fanout/fanout-input.js';
+import { endText } from '../../../protocol/shortfall.js';
 import { countOf, countText, durationText, timeText } from '../../format.js';
 import { html, link, type Markup } from '../../markup.js';
 import type { FanoutReportData } from '../../page-data.js';
@@ -43,6 +44,9 @@ export function headerSection(
   { spanMs, earlier, workflowUrl }: { spanMs: number; earlier: number; workflowUrl: string | null },
 ): Markup {
   const style = result.outcome ? outcomes[result.outcome] : running;
+  const { shortfall } = result;
+  const lacks = shortfall !== null && result.outcome === 'completed';
+  const [tone, mark] = lacks ? ['warn', '▲'] : [style.tone, style.mark];
   const ofRun = earlier > 0 ? ' of this run' : '';
   const batchId = plainText(result.batchId);
   const facts: readonly (readonly [string, string | Markup])[] = [
@@ -56,7 +60,7 @@ export function headerSection(
   ];
   return html`<header class="top"><p class="eyebrow">sandflow fan-out</p>
 <h1 dir="auto">${plainText(result.title ?? result.batchId)}</h1>
-<p class="verdict"><strong class="badge tone-${style.tone}"><span aria-hidden="true">${style.mark}</span> ${style.word}</strong> <span>${style.means}</span></p>
+<p class="verdict"><strong class="badge tone-${tone}"><span aria-hidden="true">${mark}</span> ${shortfall === null ? style.word : plainText(endText({ outcome: style.word, shortfall }))}</strong> <span>${style.means}</span></p>
 <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${typeof value === 'string' ? plainText(value) : value}</dd></div>`)}</dl>
 ${alerts(result)}${earlier > 0 ? html`<p class="note">The batch was resumed: ${countOf(earlier, 'item', 'items')} ended in an earlier run. Pace, calls and timeline are those of the newest run; outcomes, durations and cost are those of all runs.</p>` : null}<p class="made">Created ${timeText(generatedAt)}.</p></header>`;
 }

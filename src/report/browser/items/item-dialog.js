@@ -8,12 +8,27 @@ import { browsing } from '../browsing.js';
 import { buttonById, byId, dialogById, element, outcomeBadge, span } from '../dom.js';
 import { detailsOf, page, styleOfItem } from '../page-data.js';
 import { bytesText, clockText, dollarsText, durationText, secondsText } from '../words.js';
+import { addressOf, itemAt } from './item-address.js';
 
 let opened = page.items[0];
 
 export function startItemDialog() {
   buttonById('item-previous').addEventListener('click', () => openItem(neighbour(-1)));
   buttonById('item-next').addEventListener('click', () => openItem(neighbour(1)));
+  dialogById('item-dialog').addEventListener('close', () => showAddress(''));
+  window.addEventListener('hashchange', openAddressed);
+  openAddressed();
+}
+
+/** Opens the item that the page's address names, if it names one. */
+function openAddressed() {
+  const item = itemAt(location.hash, page.items);
+  if (item) openItem(item);
+}
+
+/** A step back must leave the report, and not show the items again. @param {string} hash */
+function showAddress(hash) {
+  history.replaceState(null, '', `${location.href.split('#', 1)[0]}${hash}`);
 }
 
 /** @param {PageItem} item */
@@ -24,6 +39,7 @@ export function openItem(item) {
   if (!dialog.open) dialog.showModal();
   byId('item-title').focus();
   byId('item-body').scrollTop = 0;
+  showAddress(addressOf(item));
 }
 
 /** The item before or after the open one, in the table if it is there. @param {number} step */

@@ -132,6 +132,14 @@ describe('sandflow run without configuration', () => {
     const { exitCode, stdout } = await cli.run(['jobs', 'watch', 'long', '--json']);
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'cancelled', stop: { status: 'completed' } });
+    // A retried step that does not wait must not take the failure for a start.
+    expect(await cli.run(['run', untilInterrupted, '--id', 'long', '--detach'])).toMatchObject({
+      exitCode: 1,
+      stdout: 'long\n',
+      stderr: expect.stringContaining('cancelled · job long'),
+    });
+    const { stderr: said } = await cli.run(['jobs', 'list', '--limit', '1']);
+    expect(said).toContain('There are more jobs: --limit 10');
     // What was asked for is there.
     expect(await cli.run(['jobs', 'cancel', 'long'])).toMatchObject({
       exitCode: 0,

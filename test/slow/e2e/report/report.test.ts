@@ -57,6 +57,20 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await page.locator('#shown').textContent()).toBe('60 items');
   });
 
+  test('has an address for each item, which opens it, and none once it is closed', async () => {
+    const page = await open(sampleBatch(12));
+    await page.locator('#item-table .open').nth(2).click();
+    expect(page.url()).toMatch(/#case-3$/);
+    await page.locator('#item-next').click();
+    expect(page.url()).toMatch(/#case-4$/);
+    await page.reload();
+    expect(await page.locator('#item-title').textContent()).toBe('case-4');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.url()).not.toContain('#');
+    await page.evaluate("location.hash = 'case-7'");
+    await expect.poll(() => page.locator('#item-title').textContent()).toBe('case-7');
+  });
+
   test('of a batch without forks has no items, and its script has no complaint', async () => {
     const { result, ...rest } = sampleBatch(1);
     const counts = { ...result.counts, items: 0, completed: 0, failed: 0, byOutcome: {} };

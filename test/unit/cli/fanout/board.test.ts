@@ -73,6 +73,7 @@ const progress: FanoutProgress = {
   throttledUntil: at(612),
   blocked: { message: 'the limit is reached', since: at(0) },
   outcome: null,
+  shortfall: null,
   error: null,
 };
 const view: BoardView = {

@@ -99,7 +99,11 @@ describe('the output of a finished batch', () => {
     const { exitCode, stderr } = finished(batchResult(), { quiet: true }, { ...home, left: [text] });
     expect(exitCode).toBe(1);
     expect(stderr).toContain(text);
-    expect(finished(batchResult({ leftSandboxIds: ['bx_2345abcd'] })).exitCode).toBe(1);
+    const lacking = finished(batchResult({ shortfall: '1 left behind', leftSandboxIds: ['bx_2345abcd'] }));
+    expect(lacking).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^completed, 1 left behind · batch b/),
+    });
     const { stdout } = finished(batchResult(), { json: true }, { ...home, left: [text] });
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', left: [text] });
   });

@@ -76,6 +76,7 @@ export function batchResult(change: Partial<FanoutResult> = {}): FanoutResult {
     throttledUntil: null,
     blocked: null,
     outcome: 'completed',
+    shortfall: null,
     error: null,
     apiCalls: 15,
     durationMs: 60_000,

@@ -3,22 +3,26 @@ import type { CliIo } from '../../../../src/cli/io.js';
 import { finish } from '../../../../src/cli/output/finish.js';
 import { degradedText } from '../../../../src/cli/output/job-text.js';
 import { reattachHint } from '../../../../src/cli/stops/stop-text.js';
+import { collectedFile } from '../fanout/samples.js';
 import { jobResult, promptResult } from './sample-job.js';
 
 async function finished(
   end: Parameters<typeof finish>[0],
   options: Partial<Parameters<typeof finish>[2]> = {},
+  isTTY = { stdout: false, stderr: false },
 ): Promise<{ exitCode: number; stdout: string; stderr: string }> {
   let stdout = '';
   let stderr = '';
   const io: Pick<CliIo, 'stdout' | 'stderr'> = {
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
+    stdout: { write: (text) => (stdout += text), isTTY: isTTY.stdout },
+    stderr: { write: (text) => (stderr += text), isTTY: isTTY.stderr },
   };
   const readWhole = () => Promise.reject(new Error('no store'));
   const exitCode = await finish(end, io, { jobId: 'j', json: false, quiet: false, files: [], readWhole, ...options });
   return { exitCode, stdout, stderr };
 }
+
+const missingFile = collectedFile('a', null);
 
 describe('the output of a finished job', () => {
   it('names its workflow and the page of it, and in JSON only if asked to', async () => {
@@ -36,6 +40,16 @@ describe('the output of a finished job', () => {
     expect((await finished({ kind: 'ended', result: { ...jobResult, prompts: apart } })).stdout).toBe(
       'first\n\nsecond\n',
     );
+  });
+
+  it('is not printed again on a terminal that has shown it', async () => {
+    const end = { kind: 'ended', result: jobResult } as const;
+    const terminals = { stdout: true, stderr: true };
+    const hasShown = (answer: string) => answer === 'answer';
+    expect((await finished(end, { hasShown }, terminals)).stdout).toBe('');
+    expect((await finished(end, { hasShown: () => false }, terminals)).stdout).toBe('answer\n');
+    expect((await finished(end, { hasShown }, { stdout: false, stderr: true })).stdout).toBe('answer\n');
+    expect((await finished(end, { hasShown }, { stdout: true, stderr: false })).stdout).toBe('answer\n');
   });
 
   it('has a truncated answer read from the store, or printed truncated if the store is unreachable', async () => {
@@ -58,6 +72,28 @@ describe('the output of a finished job', () => {
     }
   });
 
+  it('says why the job failed before it names the files', async () => {
+    const files = [{ ...missingFile, localPath: null }];
+    const error = { code: 'prompt_failed', message: 'exit 7', status: null, requestId: null, details: null };
+    const result = { ...jobResult, outcome: 'prompt_failed', error, files: [missingFile] } as const;
+    const { stderr } = await finished({ kind: 'ended', result }, { files });
+    expect(stderr.split('\n').slice(0, 3)).toEqual([
+      expect.stringMatching(/^prompt_failed · job j/),
+      '  prompt_failed: exit 7',
+      '  a: not there',
+    ]);
+  });
+
+  it('names with the follow-up the files that may still be got, but none that was never written', async () => {
+    const stopped = { ...missingFile, error: 'The sandbox was stopped while the job ran', localPath: null };
+    const files = [stopped, { ...stopped, path: 'never', missing: true as const }, { ...stopped, path: 'c', ref: 'r' }];
+    const { stderr } = await finished(
+      { kind: 'ended', result: { ...jobResult, outcome: 'sandbox_failed' } },
+      { files },
+    );
+    expect(stderr).toContain('sandflow continue j "…" --get a\n');
+  });
+
   it('says what was kept of the work', async () => {
     expect((await finished({ kind: 'ended', result: jobResult })).stderr).toContain('nothing saved');
   });
@@ -77,19 +113,15 @@ describe('the output of a finished job', () => {
   });
 
   it('exits with 1 if a file of a completed job could not be collected', async () => {
-    const file = {
-      path: 'a',
-      size: 1,
-      sha256: null,
-      ref: null,
-      error: 'not there',
-      partial: false,
-      unchanged: null,
-      localPath: null,
-    };
+    const file = { ...missingFile, localPath: null };
     const { exitCode, stdout } = await finished({ kind: 'ended', result: jobResult }, { json: true, files: [file] });
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', error: { code: 'files_missing' } });
+    const lacking = await finished(
+      { kind: 'ended', result: { ...jobResult, files: [missingFile] } },
+      { files: [file] },
+    );
+    expect(lacking.stderr).toMatch(/^completed, 1 file missing · job j/);
   });
 
   describe('what a job left behind', () => {

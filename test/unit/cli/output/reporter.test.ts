@@ -64,6 +64,17 @@ describe('the progress of a job', () => {
     ]);
   });
 
+  it('knows which answers it has shown: those whose lines the agent has said in order', () => {
+    const { reporter } = reporterOn({});
+    const said: TranscriptEntry[] = [
+      { kind: 'command', prompt: 1, command: 'date', exitCode: 0, output: 'noon\n', at: null },
+      { kind: 'command', prompt: 1, command: 'id', exitCode: 0, output: 'me\n\nyou', at: null },
+    ];
+    reporter.entries(said, progress);
+    expect(['noon\nme\n\nyou\n', 'you', '\u001b[31mnoon\u001b[0m'].map(reporter.hasShown)).toEqual([true, true, true]);
+    expect(['you\nnoon', 'noon, cut', 'noon\nnoon'].map(reporter.hasShown)).toEqual([false, false, false]);
+  });
+
   it('says once a minute in a pipe that a silent agent is alive', () => {
     vi.useFakeTimers();
     const { reporter, text } = reporterOn({});

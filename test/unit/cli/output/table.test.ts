@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../../../src/cli/output/display-width.js';
 import { formatTable, printList } from '../../../../src/cli/output/table.js';
+import { createTerminal } from '../../../../src/cli/output/terminal.js';
 
 const why = 'skipped: the newest snapshot is older than the work in the sandbox, and a job leases it';
 const header = ['SANDBOX', 'RULE', 'DECISION'];
@@ -8,6 +9,24 @@ const narrow = [['bx_abcd2345', 'nightly', why]];
 const wide = [['bx_abcd2345', 'a rule with a long name that takes the whole of the line', why]];
 const linesOf = (rows: readonly string[][], fit: Parameters<typeof formatTable>[2]) =>
   formatTable(header, rows, fit).trimEnd().split('\n').slice(1);
+
+it('a list has the colours of its cells on a terminal, and its last cell is cut where the line ends', () => {
+  const written = (isTTY: boolean) => {
+    let text = '';
+    const stdout = { write: (part: string | Uint8Array) => (text += part), isTTY, columns: 30, hasColors: () => isTTY };
+    const list = { none: '', header: ['JOB', 'STATUS', 'PROMPT'], cells: (row: string[]) => row, last: 'cut' } as const;
+    const rows = [
+      ['a', 'failed', 'a prompt that is too long'],
+      ['b', 'completed', 'p'],
+    ];
+    const colours = ([, status]: string[]) => [null, status === 'failed' ? 'red' : null] as const;
+    printList({ stdout: createTerminal(stdout), stderr: stdout }, false, { jobs: rows }, { ...list, colours });
+    return text.split('\n').slice(1, 3);
+  };
+  const plain = ['a    failed     a prompt that…', 'b    completed  p'];
+  expect(written(true)).toEqual([plain[0]?.replace('failed', '\u001b[31mfailed\u001b[39m'), plain[1]]);
+  expect(written(false)[0]).toBe('a    failed     a prompt that is too long');
+});
 
 describe('a table on a terminal of 80 columns', () => {
   it('continues its last cell below itself, between words', () => {

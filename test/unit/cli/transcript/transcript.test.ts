@@ -117,6 +117,21 @@ describe('a transcript', () => {
     expect(kindsOf(await transcript.readEnd(job, never))).toEqual(['phase']);
   });
 
+  it('says nothing of a prompt whose id the job does not know yet, and then the prompt before its answer', async () => {
+    const next = 'prm_1123456789abcdef01234567';
+    const ofNext = [event(9, 'prompt.queued', { prompt: 'now this' }), event(10, 'agent.message', { text: 'one' })];
+    const [client] = await serving(eventsFrom([...history, ...ofNext.map((one) => ({ ...one, promptId: next }))]));
+    const transcript = createTranscript({ service: () => client, results: storeOf({}), folder });
+    const second = { ...prompt, prompt: 'now this', status: 'sending', promptId: null, endedAt: null };
+    const early = await transcript.readOn({ ...job, prompts: [prompt, second] }, never);
+    expect(early.filter(({ kind }) => kind === 'message')).toMatchObject([{ text: 'noon' }]);
+    const known = await transcript.readOn({ ...job, prompts: [prompt, { ...second, promptId: next }] }, never);
+    expect(known).toMatchObject([
+      { kind: 'prompt', prompt: 2, text: 'now this' },
+      { kind: 'message', prompt: 2, text: 'one' },
+    ]);
+  });
+
   it('holds a phase back while what the agent said before it cannot be read', async () => {
     const [client] = await serving(refusing);
     const stored = { sandboxId, readAt: second(9), complete: true, events: history };

@@ -103,3 +103,12 @@ it('tells the phases that the job went through', async () => {
   const times = phases?.map(({ at }) => Date.parse(at)) ?? [];
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
+
+it('has the phase in which the agent works before the end of each prompt, however short', async () => {
+  const short = [{ prompt: script('true') }, { prompt: script('true') }];
+  const { phases, prompts } = await (await stand.start({ prompts: short })).result();
+  const began = phases?.filter(({ phase }) => phase === 'following').map(({ at }) => Date.parse(at));
+  const ended = prompts.map(({ endedAt }) => Date.parse(endedAt ?? ''));
+  expect(began).toHaveLength(2);
+  expect(began?.map((at, index) => at <= (ended[index] ?? 0))).toEqual([true, true]);
+});
