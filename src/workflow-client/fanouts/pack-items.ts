@@ -42,6 +42,25 @@ export async function itemToSubmit(
   return item;
 }
 
+/**
+ * Checks an item of a stored chunk that has changed, and moves its texts into the result store until the whole chunk is
+ * small enough again.
+ * @throws the error of `refuse`
+ */
+export async function changedItem(
+  raw: FanoutItem,
+  {
+    results,
+    itemsInChunk,
+    refuse,
+  }: { readonly results: ResultStore; readonly itemsInChunk: number; readonly refuse: (why: string) => Error },
+): Promise<FanoutItem> {
+  const roomBytes = Math.floor(usualBytesInChunk / itemsInChunk);
+  const item = await keepItemTexts(parseFanoutItem(raw, 0, undefined, refuse), { results, roomBytes, refuse });
+  checkItemSize(item, refuse);
+  return item;
+}
+
 /** @throws SandflowError `bad_fanout_input` if there are no items, or too many for one chunk */
 export function checkChunk(chunk: number, items: readonly FanoutItem[]): void {
   const refuse = (why: string) => bad(`Chunk ${chunk} cannot be submitted: ${why}`);
