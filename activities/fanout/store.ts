@@ -65,8 +65,8 @@ export interface SurveyedChunk {
    * be ended, and changed items that are to run again.
    */
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
-  /** The same for items that this execution leaves as they are, also those without a result. */
-  readonly leftAlone: Readonly<Partial<Record<ItemOutcome, number>>>;
+  /** The same for items that this execution leaves as they are, also those without a result. Absent if it runs all. */
+  readonly leftAlone?: Readonly<Partial<Record<ItemOutcome, number>>>;
   readonly spentSeconds: number;
 }
 
@@ -122,7 +122,8 @@ export function createFanoutStore(results: ResultStore) {
       const outcome = known?.outcome ?? 'not_started';
       counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
-    return { chunk, firstIndex, items: items.length, digest, byOutcome, leftAlone, spentSeconds };
+    const found = { chunk, firstIndex, items: items.length, digest, byOutcome, spentSeconds };
+    return changed?.only ? { ...found, leftAlone } : found;
   }
 
   return {

@@ -37,7 +37,10 @@ export async function itemToSubmit(
   index: number,
   { policy, results, refuse = (why) => badItem(index, why) }: ItemToSubmitOptions,
 ): Promise<FanoutItem> {
-  const item = await keepItemTexts(parseFanoutItem(raw, index, policy, refuse), { results, refuse });
+  const { columns, ...parsed } = parseFanoutItem(raw, index, policy, refuse);
+  // Only a resume that shares the store can change an item. Without the store, columns could make an item too large.
+  const lasting = results && columns ? { ...parsed, columns } : parsed;
+  const item = await keepItemTexts(lasting, { results, refuse });
   checkItemSize(item, refuse);
   return item;
 }

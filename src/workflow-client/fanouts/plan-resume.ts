@@ -36,10 +36,9 @@ export interface PlanResumeOptions {
    */
   readonly only?: readonly string[];
   /**
-   * What an item is to run with.
+   * What an item is to run with. Default: the item does not change.
    * @param item what it ran with last
    * @param submitted what it was when the batch was submitted
-   * Default: the item does not change.
    */
   readonly change?: (item: FanoutItem, submitted: FanoutItem) => FanoutItem | Promise<FanoutItem>;
 }
@@ -94,15 +93,21 @@ export async function planResume(
   const named = only && namedIds(only, await idsOf(results, chunks), batch);
   const plan = { items: [] as PlannedItem[], done: [] as string[] };
   const changes = new Map<number, ChangedChunk>();
-  const set = input.resume?.changed?.set;
+  const earlier = input.resume?.changed;
   for (const [chunk, object] of chunks) {
     const stored = await readListedChunk(results, object);
-    const before = await readChanged(results, place, { set, chunk });
+    const found = await readChanged(results, place, { set: earlier?.set, chunk });
+    const before = earlier?.only ? found : unnamed(found);
     const items = await planChunk(stored, { before, place, named, results, retryFailed, change, plan });
     if (items.length > 0) changes.set(chunk, { items });
   }
   const { policy, source } = input;
   return { ...plan, changes: isChanging ? changes : null, only: only !== undefined, policy, source };
+}
+
+/** A resume without names came in between, so names that come now are not the repetition of those. */
+function unnamed(items: ReadonlyMap<number, ChangedItem>): ReadonlyMap<number, ChangedItem> {
+  return new Map([...items].map(([at, item]) => [at, { ...item, isNamed: false }]));
 }
 
 interface PlanningChunk extends Pick<PlanResumeOptions, 'results' | 'change'> {
@@ -216,6 +221,7 @@ async function idsOf(results: ResultStore, chunks: Awaited<ReturnType<typeof sto
   return ids;
 }
 
+const describedAtOnce = 50;
 const suggested = 3;
 
 /** @param given ids, or several ids separated by commas; an id may itself have commas */
@@ -247,10 +253,12 @@ async function requireSealed(results: ResultStore, place: FanoutPlace): Promise<
 
 /** A changed item must not meet an attempt that runs with what it was before. */
 async function requireNothingRuns(client: Client, batch: FanoutAddress, chunks: readonly number[]): Promise<void> {
-  const running = await runningItems(client, batch);
-  const open =
-    running.length > 0 || (await Promise.all(chunks.map((chunk) => runs(client, batch, chunk)))).some(Boolean);
-  if (!open) return;
+  let isOpen = (await runningItems(client, batch)).length > 0;
+  for (let from = 0; from < chunks.length && !isOpen; from += describedAtOnce) {
+    const some = chunks.slice(from, from + describedAtOnce);
+    isOpen = (await Promise.all(some.map((chunk) => runs(client, batch, chunk)))).some(Boolean);
+  }
+  if (!isOpen) return;
   const { batchId } = batch;
   throw new SandflowError(
     'fanout_runs',

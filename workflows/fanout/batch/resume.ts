@@ -69,7 +69,7 @@ function recordOf(
   const { retryFailed, nowMs } = options;
   const isFinal = (outcome: ItemOutcome) => outcome === 'completed' || (!retryFailed && isFailure(outcome));
   const final = Object.fromEntries(outcomesOf(chunk.byOutcome).filter(([outcome]) => isFinal(outcome)));
-  const byOutcome = sumByOutcome([{ byOutcome: final }, { byOutcome: chunk.leftAlone }]);
+  const byOutcome = sumByOutcome([{ byOutcome: final }, { byOutcome: chunk.leftAlone ?? {} }]);
   // The batch uses this report until the chunk sends its own.
   const report = builtReport(chunk.chunk, { byOutcome, spentSeconds: accounted(chunk.spentSeconds) });
   const isDone = unfinished({ items: chunk.items, report }) === 0;

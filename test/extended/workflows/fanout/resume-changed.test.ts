@@ -106,6 +106,8 @@ it('runs failed items with a corrected prompt, and chosen ones again, in one bat
   expect(unknown).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('nearest ids are two') });
   const poor = await fanout(cwd, 'resume', batchId, '--only', 'two', '--budget', '1m');
   expect(poor).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--budget 1 m covers no item') });
+  const other = await fanout(cwd, 'resume', batchId, '--only', 'one', '--provider', 'no-such-harness', '--dry-run');
+  expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('has no provider no-such-harness') });
   const same = await fanout(cwd, 'resume', batchId, '--only', 'one,three', '--prompt', script('true'));
   expect(same).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('every item the same prompt') });
   expect(prompted()).toEqual(afterNamed);
