@@ -94,6 +94,12 @@ export {
   type NewFanout,
   parseFanoutInput,
 } from './workflow-client/fanouts/fanout-input.js';
+export {
+  type PlannedItem,
+  type PlanResumeOptions,
+  planResume,
+  type ResumePlan,
+} from './workflow-client/fanouts/plan-resume.js';
 export { type ResumeFanoutOptions, resumeFanout } from './workflow-client/fanouts/resume-fanout.js';
 export {
   type AwaitFanoutOptions,

@@ -3,15 +3,24 @@ import { posix } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.js';
 import { machineSeconds } from '../../src/contract/workflow-safe/machine-types.js';
+import { turnOf } from '../../src/contract/workflow-safe/next-turn.js';
 import { isSameSource, type SourceState } from '../../src/contract/workflow-safe/source-state.js';
-import type { KnownItem, SealRequest, StoredChunk } from '../../src/protocol/fanout/batch-parts.js';
-import type { ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
+import type {
+  ChangedItem,
+  ChangedItems,
+  KnownItem,
+  NextRun,
+  SealRequest,
+  StoredChunk,
+} from '../../src/protocol/fanout/batch-parts.js';
+import type { FanoutItem, ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult, ItemEnding, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
 import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../src/protocol/job/job-result.js';
 import { missingFilesOf, shortfallOf } from '../../src/protocol/shortfall.js';
 import {
   type FanoutPlace,
   fanoutItemResults,
+  readChanged,
   readChunk,
   readKnownItem,
   readListedChunk,
@@ -28,12 +37,22 @@ export interface ReadChunkInput {
   readonly chunk: number;
   /** If false, the known results of the chunk's items are omitted. */
   readonly withKnown: boolean;
+  /** Default: the items are as submitted. */
+  readonly changed?: ChangedItems;
+}
+
+export interface SurveyInput {
+  readonly place: FanoutPlace;
+  /** As in `ReadChunkInput`. */
+  readonly changed?: ChangedItems;
 }
 
 export interface ReadChunk {
   readonly items: StoredChunk['items'];
   /** One entry per item; null for an item without a result. Empty if not requested. */
   readonly known: readonly (KnownItem | null)[];
+  /** One entry per item; null for an item that has not changed. Empty if `known` is not requested. */
+  readonly next: readonly (NextRun | null)[];
 }
 
 /** Summary of a chunk of an earlier execution of the batch. Its size does not depend on the number of items. */
@@ -43,10 +62,12 @@ export interface SurveyedChunk {
   readonly items: number;
   readonly digest: string;
   /**
-   * Number of items by outcome of their newest generation. Excludes items without a result, and items whose fork must
-   * still be ended.
+   * Number of items by outcome of their newest generation. Excludes items without a result, items whose fork must still
+   * be ended, and changed items that are to run again.
    */
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
+  /** The same for items that this execution leaves as they are, also those without a result. Absent if it runs all. */
+  readonly leftAlone?: Readonly<Partial<Record<ItemOutcome, number>>>;
   readonly spentSeconds: number;
 }
 
@@ -79,32 +100,45 @@ export interface SettleItemInput {
 }
 
 export function createFanoutStore(results: ResultStore) {
-  async function survey(place: FanoutPlace, object: ListedObject, startedFrom: SourceState[]): Promise<SurveyedChunk> {
+  async function survey(
+    { place, changed }: SurveyInput,
+    object: ListedObject,
+    startedFrom: SourceState[],
+  ): Promise<SurveyedChunk> {
     const { chunk, items, firstIndex, digest } = await readListedChunk(results, object);
+    const next = await readChanged(results, place, { set: changed?.set, chunk });
     const byOutcome: Partial<Record<ItemOutcome, number>> = {};
+    const leftAlone: Partial<Record<ItemOutcome, number>> = {};
     let spentSeconds = 0;
     for (const at of items.keys()) {
       const known = await readKnownItem(results, place, firstIndex + at);
       const state = known ? known.startsFrom : await stateOfSentFork(results, place, firstIndex + at);
       if (state && !startedFrom.some((other) => isSameSource(state, other))) startedFrom.push(state);
       // An item whose fork must still be ended does not count, because it will be started again.
-      if (!known || known.toEnd) continue;
-      byOutcome[known.outcome] = (byOutcome[known.outcome] ?? 0) + 1;
-      spentSeconds += known.machineSeconds;
+      if (known?.toEnd) continue;
+      spentSeconds += known?.machineSeconds ?? 0;
+      const turn = turnOf(known, { next: next.get(at) ?? null, only: changed?.only === true });
+      if (turn === 'again' || (turn === 'as_ever' && !known)) continue;
+      const counts = turn === 'as_ever' ? byOutcome : leftAlone;
+      const outcome = known?.outcome ?? 'not_started';
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
-    return { chunk, firstIndex, items: items.length, digest, byOutcome, spentSeconds };
+    const found = { chunk, firstIndex, items: items.length, digest, byOutcome, spentSeconds };
+    return changed?.only ? { ...found, leftAlone } : found;
   }
 
   return {
-    /** Reads the items of a chunk as submitted, and the known result of each. Safe to repeat. */
-    async readFanoutChunk({ place, chunk, withKnown }: ReadChunkInput): Promise<ReadChunk> {
+    /** Reads the items of a chunk as they are to run, and the known result of each. Safe to repeat. */
+    async readFanoutChunk({ place, chunk, withKnown, changed }: ReadChunkInput): Promise<ReadChunk> {
       return withHeartbeat(async () => {
-        const { items, firstIndex } = await readChunk(results, place, chunk);
+        const { items: submitted, firstIndex } = await readChunk(results, place, chunk);
+        const changes = await readChanged(results, place, { set: changed?.set, chunk });
+        const items = submitted.map((item, at) => withoutColumns(changes.get(at)?.item ?? item));
         const known: (KnownItem | null)[] = [];
         for (const at of withKnown ? items.keys() : []) {
           known.push(await readKnownItem(results, place, firstIndex + at));
         }
-        return { items, known };
+        return { items, known, next: known.map((_, at) => nextRunOf(changes.get(at))) };
       });
     },
 
@@ -144,12 +178,13 @@ export function createFanoutStore(results: ResultStore) {
     },
 
     /** Reads what earlier executions of a batch stored. Safe to repeat. */
-    async surveyFanout(place: FanoutPlace): Promise<Survey> {
+    async surveyFanout(input: SurveyInput): Promise<Survey> {
       return withHeartbeat(async () => {
         const chunks: SurveyedChunk[] = [];
         const startedFrom: SourceState[] = [];
+        const { place } = input;
         for (const object of (await storedChunks(results, place)).values()) {
-          chunks.push(await survey(place, object, startedFrom));
+          chunks.push(await survey(input, object, startedFrom));
         }
         return { chunks, startedFrom, seal: await readSeal(results, place) };
       });
@@ -190,6 +225,15 @@ export function createFanoutStore(results: ResultStore) {
       );
     },
   };
+}
+
+/** No workflow needs them, and they can be as long as the prompts. */
+function withoutColumns({ columns: _, ...item }: FanoutItem): FanoutItem {
+  return item;
+}
+
+function nextRunOf(changed: ChangedItem | undefined): NextRun | null {
+  return changed ? { after: changed.after, isNamed: changed.isNamed } : null;
 }
 
 function unreadableError([first, ...more]: readonly ItemResult[]): JobError | null {

@@ -46,7 +46,7 @@ const shapes = { strict: z.strictObject(withPrompts), loose: z.object(withPrompt
 type Parsed = z.output<typeof shapes.loose>;
 
 /** Names of the fields that sandflow knows. Any other name is a column for a template. */
-const itemFieldNames: ReadonlySet<string> = new Set([...Object.keys(fields), 'prompt', 'prompts']);
+export const itemFieldNames: ReadonlySet<string> = new Set([...Object.keys(fields), 'prompt', 'prompts']);
 
 /**
  * Reads a record of any format. Its numbers are texts, with their digits as they are written.

@@ -3,6 +3,7 @@
 import type { OtherFields } from '../contract/workflow-safe/other-fields.js';
 import type { FanoutItem, MachineType } from '../protocol/fanout/fanout-input.js';
 import type { JobEnd, PromptStep } from '../protocol/job/job-input.js';
+import { itemFieldNames } from './item-fields.js';
 import { type ItemLine, ItemsError, type PutWish } from './item-line.js';
 
 export interface Matrix {
@@ -61,7 +62,16 @@ export function expandItem(line: ItemLine & { readonly id: string }, prompts: It
     ...(get.length > 0 && { collect: get }),
     ...optional({ collectDiff: getDiff, type, end, deadlineMs }),
     labels: { ...labels, ...apart },
+    ...columnsBeyond(line),
   }));
+}
+
+/** The columns that neither the id nor a label nor the prompt itself holds in full, so that a later template finds them. */
+function columnsBeyond({ id, labels, columns, prompts }: ItemLine): Pick<FanoutItem, 'columns'> {
+  const isHeld = (name: string, text: string) =>
+    labels[name] === text || (name === 'id' && id === text) || (prompts !== null && itemFieldNames.has(name));
+  const beyond = [...columns].filter(([name, text]) => !isHeld(name, text));
+  return beyond.length === 0 ? {} : { columns: Object.fromEntries(beyond) };
 }
 
 type ItemPrompts = readonly PromptStep[];

@@ -5,7 +5,7 @@ import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js
 import { readJsonList, readJsonlLines } from './json-items.js';
 import { maxItemBytes } from './lines.js';
 import { expandItem, type ItemWish, type Matrix } from './matrix.js';
-import { createTemplate } from './template.js';
+import { createTemplate, type Template } from './template.js';
 import { readTextLines } from './text-lines.js';
 
 export type ItemFormat = 'text' | 'jsonl' | 'json' | 'csv' | 'tsv';
@@ -61,9 +61,7 @@ export async function* readItems(
       count += 1;
       if (source.guessed) refuseJson(source, line);
       if (templates.length > 0 && templates.every(({ columns }) => columns.length === 0)) refuseSame(line);
-      const prompts =
-        line.prompts ??
-        templates.map((template) => ({ prompt: filled(template.fill(line.columns, line.place), line) }));
+      const prompts = line.prompts ?? templates.map((template) => ({ prompt: filled(template, line) }));
       for (const item of expandItem({ ...line, id: line.id ?? String(count) }, prompts, options.matrix)) {
         checkId(item, seen);
         checkSize(item);
@@ -109,7 +107,8 @@ function refuseSame({ place, columns, put, get, getDiff, provider, model, effort
   );
 }
 
-function filled(prompt: string, { place }: ItemLine): string {
+function filled(template: Template, { columns, place }: ItemLine): string {
+  const prompt = template.fill(columns, (why) => new ItemsError(place, why));
   if (prompt.trim() === '') throw new ItemsError(place, 'the template produces an empty prompt.');
   return prompt;
 }

@@ -1,12 +1,11 @@
 /** Fills the templates of prompts from columns: `Fix {{issue}} in {{file}}`. */
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
-import { type ItemPlace, ItemsError } from './item-line.js';
 
-interface Template {
+export interface Template {
   /** The columns that the template names. */
   readonly columns: readonly string[];
-  /** @throws ItemsError if a column is missing */
-  fill(columns: ReadonlyMap<string, string>, place: ItemPlace): string;
+  /** @throws the error of `refuse` if a column is missing */
+  fill(columns: ReadonlyMap<string, string>, refuse: (why: string) => Error): string;
 }
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
@@ -22,14 +21,11 @@ export function createTemplate(text: string): Template {
   }
   return {
     columns: [...new Set(names)],
-    fill(columns, place) {
+    fill(columns, refuse) {
       for (const name of names) {
         if (columns.has(name)) continue;
         const known = [...columns.keys()].join(', ');
-        throw new ItemsError(
-          place,
-          `the template uses {{${name}}}, but there is no such column. The columns are ${known}.`,
-        );
+        throw refuse(`the template uses {{${name}}}, but there is no such column. The columns are ${known}.`);
       }
       return text.replace(placeholder, (_, name: string) => columns.get(name.trim()) ?? '');
     },

@@ -76,6 +76,18 @@ export interface PageDetails {
   /** How the sandbox ended, in words. */
   readonly end: string;
   readonly apiCalls: number;
+  /** The attempts that a newer one has replaced, oldest first. */
+  readonly earlier: readonly PageAttempt[];
+}
+
+export interface PageAttempt {
+  readonly generation: number;
+  readonly outcome: string;
+  /** Null if it was not prompted. */
+  readonly prompt: PageText | null;
+  readonly error: PageText | null;
+  readonly machineSeconds: number;
+  readonly sandboxId: string | null;
 }
 
 /** How an outcome is shown: its word, and its mark, so that it does not depend on colour. */

@@ -3,9 +3,9 @@
 import { fanoutPlaces, itemRecords } from '../contract/workflow-safe/fanout-addresses.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import type { SourceState } from '../contract/workflow-safe/source-state.js';
-import type { KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';
+import type { ChangedChunk, ChangedItem, KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
-import type { ItemResult } from '../protocol/fanout/fanout-result.js';
+import type { EarlierAttempt, ItemResult } from '../protocol/fanout/fanout-result.js';
 import type { ListedObject, ResultStore } from './directory-store.js';
 import { findStoredJson, readStoredJson } from './stored-json.js';
 
@@ -40,6 +40,17 @@ export async function readChunk(store: ResultStore, place: FanoutPlace, chunk: n
   if (!object)
     throw new SandflowError('result_not_found', `The result store has no chunk ${chunk} of ${place.batchId}.`);
   return readStoredJson<StoredChunk>(store, object.ref);
+}
+
+/** The items of a chunk that a resume has changed, by their place in it. Empty if there are none. */
+export async function readChanged(
+  store: Pick<ResultStore, 'get' | 'list'>,
+  place: FanoutPlace,
+  { set, chunk }: { readonly set: string | undefined; readonly chunk: number },
+): Promise<ReadonlyMap<number, ChangedItem>> {
+  if (set === undefined) return new Map();
+  const found = await findStoredJson<ChangedChunk>(store, fanoutPlaces(place).changedChunk(set, chunk));
+  return new Map((found?.items ?? []).map((item) => [item.at, item]));
 }
 
 /** The total number of chunks and items of a batch; null while it is not known. */
@@ -93,6 +104,20 @@ export async function stateOfSentFork(
     if (state === 'sent' && startsFrom) return startsFrom;
   }
   return null;
+}
+
+/** The generations of an item whose forks were sent. */
+export async function sentGenerations(
+  store: Pick<ResultStore, 'get' | 'list'>,
+  place: FanoutPlace,
+  index: number,
+): Promise<number[]> {
+  const sent: number[] = [];
+  for (const object of await store.list(itemRecords(fanoutPlaces(place).item(index)).keys)) {
+    const { state } = await readStoredJson<SentFork>(store, object.ref);
+    if (state === 'sent') sent.push(generationOf(object));
+  }
+  return sent;
 }
 
 /** The part of the record of a fork's key that a resume reads. */
@@ -161,16 +186,43 @@ export async function* fanoutItemResults(store: ResultStore, place: FanoutPlace)
   }
 }
 
-/** One result that another version wrote must not hide the others. @param without the result of the item without one */
+/**
+ * The newest result of an item, with what is known of its earlier attempts. One result that another version wrote must not
+ * hide the others.
+ * @param without the result of the item without one
+ */
 async function newestResult(store: ResultStore, place: FanoutPlace, without: ItemResult): Promise<ItemResult> {
-  const newest = (await itemGenerations(store, place, without.index)).at(-1);
+  const generations = await itemGenerations(store, place, without.index);
+  const newest = generations.at(-1);
   if (!newest) return without;
+  const result = await readableResult(store, newest, without);
+  const earlier: EarlierAttempt[] = [];
+  for (const object of generations.slice(0, -1)) {
+    earlier.push(earlierAttempt(await readableResult(store, object, without)));
+  }
+  return earlier.length === 0 ? result : { ...result, earlier };
+}
+
+async function readableResult(store: ResultStore, object: ListedObject, without: ItemResult): Promise<ItemResult> {
   try {
-    return await readStoredJson<ItemResult>(store, newest.ref);
+    return await readStoredJson<ItemResult>(store, object.ref);
   } catch (error) {
     if (!(error instanceof SandflowError) || error.code !== 'result_of_other_version') throw error;
-    return { ...without, generation: generationOf(newest), outcome: 'outcome_unknown', unreadable: error.message };
+    return { ...without, generation: generationOf(object), outcome: 'outcome_unknown', unreadable: error.message };
   }
+}
+
+function earlierAttempt({ generation, outcome, job, machineSeconds, unreadable }: ItemResult): EarlierAttempt {
+  const prompts = job?.prompts ?? [];
+  const reason = unreadable ?? job?.error?.message ?? prompts.find(({ error }) => error !== null)?.error ?? null;
+  return {
+    generation,
+    outcome,
+    prompt: prompts[0]?.prompt ?? null,
+    error: outcome === 'completed' ? null : reason,
+    machineSeconds,
+    sandboxId: job?.sandboxId ?? null,
+  };
 }
 
 function notStarted(batchId: string, index: number, item: FanoutItem): ItemResult {

@@ -65,7 +65,13 @@ export function keepFanoutTexts(input: FanoutInput, options: KeepOptions): Promi
 
 /** As `keepJobTexts`, for an item of a batch. */
 export function keepItemTexts(item: FanoutItem, options: KeepOptions): Promise<FanoutItem> {
-  return kept(item, options, (draft) => stepSlots(draft));
+  return kept(item, options, (draft) => {
+    const { columns = {} } = draft;
+    return [
+      ...stepSlots(draft),
+      ...Object.keys(columns).flatMap((name) => textSlots(columns, name, `columns.${name}`)),
+    ];
+  });
 }
 
 /** As `keepJobTexts`, for a follow-up prompt. */

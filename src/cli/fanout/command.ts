@@ -38,9 +38,9 @@ export const addFanout: AddCommand = (parent, context) => {
   });
   declareResume(batches).action(async (batchId, options) => {
     context.undone = 'resumed no batch';
-    const policy = await (await import('./read-resume.js')).readResume(batchId, withEnd(options), context.io);
-    const { resumeBatch } = await import('./act-on-batch.js');
-    context.exitCode = await resumeBatch(batchId, policy, withEnd(options), context);
+    const read = await (await import('./read-resume.js')).readResume(batchId, withEnd(options), context.io);
+    const { resumeBatch } = await import('./resume-batch.js');
+    context.exitCode = await resumeBatch(batchId, read, withEnd(options), context);
   });
   declareResults(batches).action(async (batchId) =>
     (await import('./results/stored-results.js')).printResults(batchId, context),

@@ -214,17 +214,48 @@ export const declareCancel = (parent: Parent) =>
     .option('--wait', 'wait until the batch has ended')
     .option('--json', 'print one JSON object on stdout');
 
+const resumeHelp = `
+Completed items are not repeated, unless --only names them. What is not given stays: an item runs with what it last ran
+with, and the batch with its options. Earlier attempts stay beside the new ones in the report and the results.
+
+Examples:
+  sandflow fanout resume nightly --budget 20h
+  sandflow fanout resume nightly --prompt @better.md --dry-run
+  sandflow fanout resume nightly --only row-03,row-09 --model gpt-5
+  sandflow fanout resume nightly --prompt "{{prompt}} Answer in one line."
+`;
+
 export const declareResume = (parent: Parent) =>
   withWatching(
     withPolicy(
       parent
         .command('resume')
-        .description('Run the missing and failed items of an ended batch; completed items are not repeated')
+        .description('Run the missing and failed items of an ended batch, unchanged or with another prompt or model')
         .argument('<batch>', 'id of the batch')
+        .option(
+          '--only <ids>',
+          'run only these items, separated by commas, even if completed (repeatable)',
+          collect,
+          [],
+        )
+        .option(
+          '--prompt <template>',
+          'new prompt, with the columns with which the items were submitted, or @file (repeatable)',
+          collect,
+          [],
+        )
+        .option('--provider <name>', 'another agent harness; model and effort are then not taken over')
+        .option('--model <name>', 'another model; the effort is then not taken over')
+        .addOption(
+          parent
+            .createOption('--effort <level>', 'another reasoning effort')
+            .choices(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
+        )
         .option('--no-retry-failed', 'run only items that were not started or were cancelled')
-        .option('--no-check', 'resume without asking the service whether the source or the snapshot exists')
+        .option('--no-check', 'resume without asking the service for the source and the models')
+        .option('--dry-run', 'print which items would run, and with which prompt, and start nothing')
         .option('--detach', 'start the batch, print its id and exit')
-        .addHelpText('after', '\nOptions of the batch that are not given keep the values with which it was started.'),
+        .addHelpText('after', resumeHelp),
       () => '',
     ),
   );
@@ -263,4 +294,16 @@ export type ItemLogsOptions = OptionsOf<typeof declareLogs>;
 export type WatchFanoutOptions = OptionsOf<typeof declareWatch>;
 export type ResumeFanoutOptions = WithEnd<OptionsOf<typeof declareResume>>;
 /** Options that `fanout` and `fanout resume` share. An option that was not given is undefined. */
-export type PolicyOptions = Omit<ResumeFanoutOptions, 'retryFailed' | 'check' | 'detach' | keyof WatchFanoutOptions>;
+export type PolicyOptions = Omit<
+  ResumeFanoutOptions,
+  | 'retryFailed'
+  | 'only'
+  | 'prompt'
+  | 'provider'
+  | 'model'
+  | 'effort'
+  | 'check'
+  | 'dryRun'
+  | 'detach'
+  | keyof WatchFanoutOptions
+>;

@@ -47,6 +47,8 @@ export function fanoutPlaces(batch: {
     /** Contains the items in their submitted form. A resume reads them. */
     chunk: (chunk: number) => `${prefix}/chunks/${chunk}.json`,
     chunks: `${prefix}/chunks`,
+    /** Contains the items of a chunk that have changed since. */
+    changedChunk: (set: string, chunk: number) => `${prefix}/changed/${set}/${chunk}.json`,
     /** Written once every chunk is known. */
     seal: `${prefix}/chunks/seal.json`,
     items: `${prefix}/items`,

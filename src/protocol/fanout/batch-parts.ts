@@ -36,6 +36,34 @@ export interface SealRequest {
 /** A chunk in the result store. */
 export type StoredChunk = ChunkSubmission;
 
+/** Where a resume finds the items that have changed since they were submitted. */
+export interface ChangedItems {
+  /** Name of the set in the result store. A set never changes. */
+  readonly set: string;
+  /** True if this execution runs only the items that the set names. */
+  readonly only: boolean;
+}
+
+/** The changed items of one chunk, in the result store. */
+export interface ChangedChunk {
+  readonly items: readonly ChangedItem[];
+}
+
+/** What an item runs with from now on. */
+export interface ChangedItem extends NextRun {
+  /** Place of the item in its chunk, from 0. */
+  readonly at: number;
+  readonly item: FanoutItem;
+}
+
+/** When an item runs again, even if it has completed. */
+export interface NextRun {
+  /** The newest generation that had ended when the item was changed; 0 for none. The next one runs. */
+  readonly after: number;
+  /** True if the newest change named the item. */
+  readonly isNamed: boolean;
+}
+
 /** The source that every item of the batch starts from. */
 export type ItemSource = Exclude<SandboxSource, { kind: 'existing' }>;
 
@@ -109,6 +137,8 @@ export interface ChunkInput {
   readonly isFresh: boolean;
   /** True if items that failed in an earlier execution of the batch are retried, even beyond `retries`. */
   readonly retryFailed: boolean;
+  /** Default: the items are as submitted. */
+  readonly changed?: ChangedItems;
   readonly source: ItemSource;
   /** The state that every fork must start from. Default: any. */
   readonly startsFrom?: SourceState;
@@ -311,6 +341,8 @@ export interface BatchInput extends FanoutInput {
     /** 1 for the first resume. */
     readonly round: number;
     readonly retryFailed: boolean;
+    /** Default: the items are as submitted. */
+    readonly changed?: ChangedItems;
   };
   readonly carried?: CarriedBatch;
 }

@@ -38,6 +38,11 @@ export interface FanoutItem {
   readonly deadlineMs?: number;
   /** Shown in reports: the item's position in a matrix, or columns of its line. */
   readonly labels?: Readonly<Record<string, string>>;
+  /**
+   * What a template may insert besides the id and the labels, if the prompt is changed later. No prompt and no report
+   * shows it. Default: none.
+   */
+  readonly columns?: Readonly<Record<string, Text>>;
 }
 
 /** The source of the forks. */

@@ -46,6 +46,21 @@ export interface ItemResult {
   readonly job: JobResult | null;
   /** Why this version cannot read the stored result. Then only the item itself and the generation are known. */
   readonly unreadable?: string;
+  /** The earlier attempts, oldest first. Absent if there are none. */
+  readonly earlier?: readonly EarlierAttempt[];
+}
+
+/** An attempt that a newer one has replaced. The result store has its whole result. */
+export interface EarlierAttempt {
+  readonly generation: number;
+  readonly outcome: ItemOutcome;
+  /** Its first prompt, or the beginning of it; null if it was not prompted. */
+  readonly prompt: string | null;
+  /** Why it failed; null if it did not. */
+  readonly error: string | null;
+  readonly machineSeconds: number;
+  /** Id of its fork; null if there was none. */
+  readonly sandboxId: string | null;
 }
 
 /** The result of an item's workflow; the full result is in the result store. */

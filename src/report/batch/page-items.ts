@@ -47,7 +47,7 @@ export function pageItem(item: ItemResult, startMs: number, untilMs: number): Pa
  * @param options.limit limit of one text, in bytes
  */
 export function pageDetails(
-  { job, unreadable }: ItemResult,
+  { job, unreadable, earlier = [] }: ItemResult,
   previews: ReadonlyMap<string, string>,
   { limit, workflowUrl }: { readonly limit: number; readonly workflowUrl: string | null },
 ): PageDetails {
@@ -84,6 +84,11 @@ export function pageDetails(
     left: (job?.left ?? []).slice(0, maxLeft).map((one) => line(`${whatIsLeft(one)}: ${one.why}`)),
     end: line((job && endOfSandbox(job)) ?? (job?.sandboxId ? 'kept' : 'not forked')),
     apiCalls: job?.apiCalls ?? 0,
+    earlier: earlier.map(({ prompt, error, ...attempt }) => ({
+      ...attempt,
+      prompt: orNull(prompt),
+      error: orNull(error),
+    })),
   };
 }
 
@@ -93,7 +98,11 @@ export function textLimit(items: readonly ItemResult[], previews: ReadonlyMap<st
   const add = (text: string | null | undefined): void => {
     if (text) sizes.push(textBytes(readable(text), maxTextBytes));
   };
-  for (const { job } of items) {
+  for (const { job, earlier = [] } of items) {
+    for (const { prompt, error } of earlier) {
+      add(prompt);
+      add(error);
+    }
     for (const prompt of job?.prompts ?? []) {
       add(prompt.prompt);
       add(prompt.result);

@@ -24,7 +24,7 @@ export function detailsOf(item) {
   return block[place % page.detailsPerBlock];
 }
 
-/** @param {PageItem} item @returns {import('../page-data.js').OutcomeStyle} */
+/** @param {{ readonly outcome: string }} item @returns {import('../page-data.js').OutcomeStyle} */
 export function styleOfItem(item) {
   return page.outcomes[item.outcome] ?? { word: item.outcome, mark: '?', tone: 'calm' };
 }

@@ -22,6 +22,7 @@ import {
   promptStepSchema,
   remotePathSchema,
   snapshotBodySchema,
+  textSchema,
   ttlSecondsSchema,
 } from '../jobs/job-input.js';
 import { notifyTargetSchema } from '../jobs/notify-target.js';
@@ -146,6 +147,9 @@ function noConversation({ source, policy }: Pick<FanoutInput, 'source' | 'policy
 const keptForks =
   'must be stop or delete if there is a budget, because a budget cannot limit forks that continue to run';
 
+/** A column may be empty, unlike a prompt. */
+const columnSchema = z.union([z.literal(''), textSchema]);
+
 export const fanoutItemSchema = z
   .strictObject({
     id: z.string().min(1).max(200),
@@ -160,6 +164,7 @@ export const fanoutItemSchema = z
       .record(z.string().max(100), z.string().max(4_000))
       .refine((labels) => Object.keys(labels).length <= 100, 'must have at most 100 entries')
       .optional(),
+    columns: z.record(z.string(), columnSchema).optional(),
   })
   .superRefine((item, context) => {
     if (collectsPatchTwice(item)) context.addIssue({ code: 'custom', path: ['collect'], message: patchNameTaken });

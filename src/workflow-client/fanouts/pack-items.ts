@@ -37,7 +37,29 @@ export async function itemToSubmit(
   index: number,
   { policy, results, refuse = (why) => badItem(index, why) }: ItemToSubmitOptions,
 ): Promise<FanoutItem> {
-  const item = await keepItemTexts(parseFanoutItem(raw, index, policy, refuse), { results, refuse });
+  const { columns, ...parsed } = parseFanoutItem(raw, index, policy, refuse);
+  // Only a resume that shares the store can change an item. Without the store, columns could make an item too large.
+  const lasting = results && columns ? { ...parsed, columns } : parsed;
+  const item = await keepItemTexts(lasting, { results, refuse });
+  checkItemSize(item, refuse);
+  return item;
+}
+
+/**
+ * Checks an item of a stored chunk that has changed, and moves its texts into the result store until the whole chunk is
+ * small enough again.
+ * @throws the error of `refuse`
+ */
+export async function changedItem(
+  raw: FanoutItem,
+  {
+    results,
+    itemsInChunk,
+    refuse,
+  }: { readonly results: ResultStore; readonly itemsInChunk: number; readonly refuse: (why: string) => Error },
+): Promise<FanoutItem> {
+  const roomBytes = Math.floor(usualBytesInChunk / itemsInChunk);
+  const item = await keepItemTexts(parseFanoutItem(raw, 0, undefined, refuse), { results, roomBytes, refuse });
   checkItemSize(item, refuse);
   return item;
 }

@@ -1,26 +1,19 @@
 /** Resumes a batch whose workflow has closed. */
 
-import {
-  type Client,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowExecutionDescription,
-  WorkflowIdReusePolicy,
-} from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { requireOptions } from '../../contract/required-options.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import type { BatchInput } from '../../protocol/fanout/batch-parts.js';
+import { fanoutPlaces } from '../../contract/workflow-safe/fanout-addresses.js';
+import type { BatchInput, ChangedItems } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutPlace } from '../../result-store/fanout-objects.js';
+import type { ResultStore } from '../../result-store/index.js';
+import { storedJson } from '../../result-store/stored-json.js';
 import { requireClient } from '../../temporal/own-copy.js';
-import { firstInput } from '../first-input.js';
-import {
-  askedBatch,
-  describeFanout,
-  type FanoutAddress,
-  type FanoutMemo,
-  launchBatch,
-  type StartedFanout,
-} from './fanout-client.js';
-import { parseFanoutInput } from './fanout-input.js';
+import { contentDigest } from '../input-digest.js';
+import { earlierExecution, stillRuns } from './earlier-execution.js';
+import { type FanoutAddress, launchBatch, type StartedFanout } from './fanout-client.js';
+import { bad, parseFanoutInput } from './fanout-input.js';
+import type { ResumePlan } from './plan-resume.js';
 
 /** Options of resuming a batch. */
 export interface ResumeFanoutOptions {
@@ -30,11 +23,20 @@ export interface ResumeFanoutOptions {
   readonly retryFailed?: boolean;
   /** Replaces parts of the policy, such as the budget or the deadline. Default: the policy does not change. */
   readonly policy?: Partial<FanoutPolicy>;
+  /**
+   * Which items run, and with what: see `planResume`. Needs `results`. If the plan names items, the batch no longer ends
+   * early, unless `policy` says so. Default: the missing and failed items, each with what it ran with last.
+   */
+  readonly plan?: ResumePlan;
+  /** The result store, which the workers use too. Needed only for a plan. */
+  readonly results?: ResultStore;
 }
 
 /**
- * Runs the missing and failed items of a batch. Completed items are not repeated. Idempotency keys and the spent budget
- * carry over from the first execution. The deadline starts again. Chunks that still run continue.
+ * Runs the missing and failed items of a batch, or those of a plan. Completed items are not repeated, unless a plan names
+ * them. Idempotency keys and the spent budget carry over from the first execution. The deadline starts again. Chunks that
+ * still run continue. Safe to repeat: an item that has ended since the plan was made does not run again by that plan,
+ * unless it failed.
  * @throws SandflowError `fanout_runs` if the batch still runs; `fanout_not_found`; `bad_fanout_input`
  * @example
  * await resumeFanout(client, { deployment, batchId: 'issues' }, { taskQueue });
@@ -47,18 +49,21 @@ export async function resumeFanout(
 ): Promise<StartedFanout> {
   requireClient(client);
   requireOptions(options, { taskQueue: 'a text' });
-  const { taskQueue, retryFailed = true, policy = {} } = options;
-  const there = await describeFanout(client, batch);
-  if (there.status.name === 'RUNNING') throw stillRuns(batch);
-  const { carried: _, resume, batchKey: known, ...earlier } = await inputOf(client, batch, there);
-  const batchKey = known ?? (there.raw.workflowExecutionInfo?.firstRunId || there.runId);
+  const { taskQueue, retryFailed = true, plan, results } = options;
+  const { input: first, batchKey, memo: earlierMemo, isRunning } = await earlierExecution(client, batch);
+  if (isRunning) throw stillRuns(batch);
+  const { carried: _, resume, batchKey: __, ...earlier } = first;
+  const policy = { ...earlier.policy, ...(plan?.only && goesOn), ...options.policy };
+  const checked = parseFanoutInput({ ...earlier, policy });
+  const place = { deployment: batch.deployment, batchId: batch.batchId, batchKey };
+  const changed = plan?.changes ? await storeChanges(plan, place, results) : keptChanges(resume?.changed);
   const input: BatchInput = {
-    ...parseFanoutInput({ ...earlier, policy: { ...earlier.policy, ...policy } }),
+    ...checked,
     batchKey,
-    resume: { round: (resume?.round ?? 0) + 1, retryFailed },
+    resume: { round: (resume?.round ?? 0) + 1, retryFailed, ...(changed && { changed }) },
   };
-  const { shortfall: __, ...kept } = (there.memo ?? {}) as Partial<FanoutMemo>;
-  const memo = { ...kept, batchKey, outcome: null } as FanoutMemo;
+  const { shortfall: ___, ...kept } = earlierMemo;
+  const memo = { ...kept, batchKey, outcome: null };
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.ALLOW_DUPLICATE;
     return await launchBatch(client, input, { taskQueue, memo, workflowIdReusePolicy });
@@ -67,21 +72,31 @@ export async function resumeFanout(
   }
 }
 
+/** Earlier successes and failures must not end a batch before the items that were named have had their turn. */
+const goesOn = { stopAt: { kind: 'go_on' } } as const;
+
+/** The name is the content, so that a command that is refused or killed changes nothing of what runs. Safe to repeat. */
+async function storeChanges(
+  { changes, only }: ResumePlan,
+  place: FanoutPlace,
+  results: ResultStore | undefined,
+): Promise<ChangedItems> {
+  if (!results) throw bad('A plan needs the result store: pass `results`.');
+  const set = contentDigest([...(changes ?? [])]);
+  for (const [chunk, content] of changes ?? []) {
+    await results.put(fanoutPlaces(place).changedChunk(set, chunk), storedJson(content));
+  }
+  return { set, only };
+}
+
+function keptChanges(changed: ChangedItems | undefined): ChangedItems | undefined {
+  return changed && { ...changed, only: false };
+}
+
 /**
  * Reads the source of a batch.
  * @throws SandflowError `fanout_not_found`
  */
 export async function sourceOfBatch(client: Client, batch: FanoutAddress): Promise<FanoutSource> {
-  return (await inputOf(client, batch, await describeFanout(client, batch))).source;
-}
-
-async function inputOf(client: Client, batch: FanoutAddress, there: WorkflowExecutionDescription): Promise<BatchInput> {
-  const input = await firstInput<BatchInput>(client, askedBatch(batch), there);
-  if (input) return input;
-  throw new SandflowError('fanout_not_found', `Temporal no longer has the input of the batch "${batch.batchId}".`);
-}
-
-function stillRuns({ batchId }: FanoutAddress, cause?: unknown): SandflowError {
-  const message = `The batch "${batchId}" is still running, so there is nothing to resume. \`sandflow fanout watch ${batchId}\` shows its progress.`;
-  return new SandflowError('fanout_runs', message, { cause });
+  return (await earlierExecution(client, batch)).input.source;
 }

@@ -18,7 +18,10 @@ describe('items of a CSV file', () => {
         labels: { team: 'web' },
         place: { file: 'f', line: 2 },
       },
-      { id: 'b', prompts: [{ prompt: 'hello' }], put: [], labels: {}, place: { file: 'f', line: 5 } },
+      {
+        ...{ id: 'b', prompts: [{ prompt: 'hello' }], put: [], labels: {}, columns: { team: '' } },
+        place: { file: 'f', line: 5 },
+      },
     ]);
   });
 

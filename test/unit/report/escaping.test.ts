@@ -60,6 +60,7 @@ describe('a report of hostile texts', () => {
         expect(first?.prompts[0]?.answer).toEqual({ text: plainText(lastDrawn(text)), cut: 0 });
         expect(first?.error?.message.text).toBe(plainText(text));
         expect(first?.files[0]?.preview?.text).toBe(plainText(text));
+        expect(first?.earlier).toMatchObject([{ prompt: { text: plainText(text) }, error: { text: plainText(text) } }]);
       }),
       { numRuns: 40 },
     );
@@ -89,8 +90,10 @@ function withTexts(data: FanoutReportData, text: string): FanoutReportData {
       status: text,
     }));
     const files = [{ path: text, size: 1, sha256: null, ref: 'ref', error: text, partial: false, unchanged: null }];
+    const replaced = { generation: 1, outcome: 'prompt_failed', machineSeconds: 1, sandboxId: text } as const;
     return {
       ...item,
+      earlier: [{ ...replaced, prompt: text, error: text }],
       itemId: text,
       labels: { [text]: text, prompt: text },
       job: { ...item.job, prompts, files, error, sandboxId: text },

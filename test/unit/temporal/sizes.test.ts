@@ -83,13 +83,17 @@ const inputs: readonly (readonly [string, z.ZodType, readonly object[]])[] = [
   [
     'item',
     fanoutItemSchema,
-    [{ id: 'i', prompts: [step, storedStep], put: files, collect: ['out'], collectDiff: 'app', labels: { a: 'b' } }],
+    [
+      { id: 'i', prompts: [step, storedStep], put: files, collect: ['out'], collectDiff: 'app', labels: { a: 'b' } },
+      { id: 'i', prompts: [step], columns: { a: 'b' } },
+      { id: 'i', prompts: [step], columns: { a: stored } },
+    ],
   ],
   ['stop', stopOptionsSchema, [{ sandboxId: 'bx_22222222', requestId: 'r', notify }]],
 ];
 
 /** Fields that may be long, because `store-texts.ts` replaces them by references. */
-const byReference = /(^|\.)(prompt|setupScript|base64)$/;
+const byReference = /(^|\.)(prompt|setupScript|base64|columns\.a)$/;
 
 type Path = readonly (string | number)[];
 const spoken = (path: Path) => path.map((part) => (typeof part === 'number' ? '*' : part)).join('.');

@@ -100,7 +100,7 @@ function chunkInput(
   record: ChunkRecord,
   { grant, source }: { readonly grant: Required<ChunkGrant>; readonly source: ReadySource },
 ): ChunkInput {
-  const { deployment, batchId, policy, notify, timing } = batch.input;
+  const { deployment, batchId, policy, notify, timing, resume } = batch.input;
   return {
     deployment,
     batchId,
@@ -111,6 +111,7 @@ function chunkInput(
     attempt: record.attempt,
     isFresh: record.isFresh,
     retryFailed: record.retryFailed,
+    ...(resume?.changed && { changed: resume.changed }),
     source: source.item,
     ...(source.state && { startsFrom: source.state }),
     sourceType: source.type,

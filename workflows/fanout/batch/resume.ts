@@ -5,23 +5,24 @@
 import { getExternalWorkflowHandle } from '@temporalio/workflow';
 import type { SurveyedChunk } from '../../../activities/fanout/store.js';
 import { maxChunks } from '../../../src/contract/workflow-safe/fanout-addresses.js';
-import type { ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
+import type { BatchInput, ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { bulk, lookups } from '../../shared/proxies.js';
 import { accounted } from '../chunk/budget.js';
 import { isFailure } from '../chunk/retry-policy.js';
 import type { BatchState } from './batch-state.js';
 import { builtReport, newRecord } from './chunk-record.js';
-import { outcomesOf, unfinished } from './counts.js';
+import { outcomesOf, sumByOutcome, unfinished } from './counts.js';
 import { requestReport } from './dispatch-grants.js';
 
 const describedAtOnce = 100;
 
 export async function resumeFromStore(
   batch: BatchState,
-  { retryFailed }: { readonly retryFailed: boolean },
+  { retryFailed, changed }: NonNullable<BatchInput['resume']>,
 ): Promise<void> {
-  const { chunks, startedFrom, seal } = await bulk.surveyFanout(batch.place);
+  const survey = { place: batch.place, ...(changed && { changed }) };
+  const { chunks, startedFrom, seal } = await bulk.surveyFanout(survey);
   const records = chunks.map((chunk) => recordOf(chunk, { retryFailed, nowMs: Date.now() }));
   const open = await stillOpen(batch, records);
   for (const record of records) {
@@ -67,7 +68,8 @@ function recordOf(
 ): ChunkRecord {
   const { retryFailed, nowMs } = options;
   const isFinal = (outcome: ItemOutcome) => outcome === 'completed' || (!retryFailed && isFailure(outcome));
-  const byOutcome = Object.fromEntries(outcomesOf(chunk.byOutcome).filter(([outcome]) => isFinal(outcome)));
+  const final = Object.fromEntries(outcomesOf(chunk.byOutcome).filter(([outcome]) => isFinal(outcome)));
+  const byOutcome = sumByOutcome([{ byOutcome: final }, { byOutcome: chunk.leftAlone ?? {} }]);
   // The batch uses this report until the chunk sends its own.
   const report = builtReport(chunk.chunk, { byOutcome, spentSeconds: accounted(chunk.spentSeconds) });
   const isDone = unfinished({ items: chunk.items, report }) === 0;

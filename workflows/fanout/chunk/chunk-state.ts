@@ -1,7 +1,13 @@
 /** The state of one chunk: its items and its grant. */
 import { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
-import type { CarriedChunk, ChunkGrant, ChunkInput, KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
+import type {
+  CarriedChunk,
+  ChunkGrant,
+  ChunkInput,
+  KnownItem,
+  NextRun,
+} from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
@@ -17,7 +23,14 @@ import { unendedFork } from './unended-fork.js';
 /** Error code of an item whose workflow was terminated from outside. */
 export const lostItemCode = 'item_lost';
 const unknownFork = 'The item did not say how it ended; this fork, or one of a later try, may still run.';
-const nothingSeen = { running: new Set<number>(), lost: new Set<number>() };
+export interface SeenItems {
+  /** Items whose workflows run. */
+  readonly running: ReadonlySet<number>;
+  /** Items whose workflows were terminated from outside. */
+  readonly lost: ReadonlySet<number>;
+}
+
+const nothingSeen: SeenItems = { running: new Set<number>(), lost: new Set<number>() };
 /** Number of forks that may be ended at the same time. They do not use the window. */
 const endsAtOnce = 20;
 
@@ -51,19 +64,21 @@ export class ChunkState {
 
   /**
    * Loads the items and, from the second start of the chunk on, their earlier results.
-   * @param seen items whose workflows still run from an earlier start, and items whose workflows were terminated
+   * @param seen items whose workflows still run from an earlier start, and items whose workflows were terminated; how
+   *   items have changed. Default: none
    */
   load(
     items: readonly FanoutItem[],
     known: readonly (KnownItem | null)[],
-    seen: { readonly running: ReadonlySet<number>; readonly lost: ReadonlySet<number> } = nothingSeen,
+    seen: SeenItems & { readonly next?: readonly (NextRun | null)[] } = nothingSeen,
   ): void {
     this.carried.items = items.map((_, place) => {
       const earlier = known[place] ?? null;
       this.carried.spentSeconds += accounted(earlier?.machineSeconds ?? 0);
       const index = this.input.firstIndex + place;
       const isRunning = seen.running.has(index);
-      return startingItem(earlier, { isRunning, isLost: seen.lost.has(index), chunk: this.input });
+      const changed = seen.next?.[place] ?? null;
+      return startingItem(earlier, { isRunning, isLost: seen.lost.has(index), changed, chunk: this.input });
     });
     this.loadCarried(items, 'now');
   }

@@ -17,7 +17,7 @@ import { bulk, lookups } from '../../shared/proxies.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import { itemEndsInMs } from '../../shared/wait-intervals.js';
 import type { fanoutItem } from '../item/fanout-item.js';
-import type { ChunkState } from './chunk-state.js';
+import type { ChunkState, SeenItems } from './chunk-state.js';
 import { itemInput } from './item-input.js';
 import { awaitItem, cancelItem, watchItems } from './running-items.js';
 import type { Slot } from './slot.js';
@@ -32,16 +32,16 @@ const lossesAtMost = 2;
  * an item that ends in between.
  */
 export async function readItems(chunk: ChunkState): Promise<void> {
-  const { chunk: number, isFresh, carried } = chunk.input;
+  const { chunk: number, isFresh, carried, changed } = chunk.input;
   const { place } = chunk;
   const seen = isFresh || carried ? undefined : await lookAtItems(chunk);
   const summary = `read chunk ${number}`;
   const withKnown = !isFresh && !carried;
-  const { items, known } = await bulk.readFanoutChunk.executeWithOptions({ summary }, [
-    { place, chunk: number, withKnown },
+  const { items, known, next } = await bulk.readFanoutChunk.executeWithOptions({ summary }, [
+    { place, chunk: number, withKnown, ...(changed && { changed }) },
   ]);
   if (carried) chunk.loadCarried(items);
-  else chunk.load(items, known, seen);
+  else chunk.load(items, known, seen && { ...seen, next });
   const attached = chunk.running;
   if (attached.length === 0) return;
   watchItems(
@@ -80,13 +80,6 @@ export async function endItems(chunk: ChunkState): Promise<void> {
 
 /** Workflows of items that will not return a result. */
 const lostStatuses: ReadonlySet<string> = new Set(['TERMINATED', 'TIMED_OUT', 'FAILED', 'CANCELLED']);
-
-interface SeenItems {
-  /** Items whose workflows run. */
-  readonly running: ReadonlySet<number>;
-  /** Items whose workflows were terminated from outside. */
-  readonly lost: ReadonlySet<number>;
-}
 
 async function lookAtItems(chunk: ChunkState): Promise<SeenItems> {
   const { firstIndex, items } = chunk.input;

@@ -1,6 +1,7 @@
 /** Decides what to do after the end of an item, whether it ended in this execution or in an earlier one. Pure. */
 
-import type { KnownItem, Resumption } from '../../../src/protocol/fanout/batch-parts.js';
+import { turnOf } from '../../../src/contract/workflow-safe/next-turn.js';
+import type { KnownItem, NextRun, Resumption } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutPolicy, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
 
@@ -57,21 +58,31 @@ export function isSourceLost({ errorCode }: EndedItem, sandboxId: string | null)
   return sandboxId === null && errorCode !== null && sourceCodes.has(errorCode);
 }
 
+export interface ResumptionOptions {
+  readonly retryFailed: boolean;
+  readonly retries: number;
+  /** Set if the item has changed. Default: null. */
+  readonly next?: NextRun | null;
+  /** True if only named items run. Default: false. */
+  readonly only?: boolean;
+}
+
 /**
- * What remains to do for an item. Completed work is not repeated. An item without a result repeats its first
+ * What remains to do for an item. Completed work is not repeated, unless the item has changed since. An item without a result repeats its first
  * generation, whose idempotency keys cannot create a second fork. An item that was cut short continues as its next
  * generation.
  * @param known null if none of its generations left a result
  */
-export function resumptionOf(
-  known: KnownItem | null,
-  options: { readonly retryFailed: boolean; readonly retries: number },
-): Resumption {
+export function resumptionOf(known: KnownItem | null, options: ResumptionOptions): Resumption {
+  const { next: changed = null, only = false } = options;
+  const turn = turnOf(known, { next: changed, only });
+  if (turn === 'alone') return { kind: 'done' };
   if (known === null) return { kind: 'run', generation: 1, lookFirst: true, retried: 0 };
   const next = { kind: 'run', generation: known.generation + 1, lookFirst: true } as const;
+  if (turn === 'again') return { ...next, retried: 0 };
   if (known.outcome === 'completed') return { kind: 'done' };
   if (!isFailure(known.outcome)) return { ...next, retried: 0 };
   if (options.retryFailed) return { ...next, retried: 0 };
-  const retried = known.generation - 1;
+  const retried = known.generation - (changed?.after ?? 0) - 1;
   return isTriedAgain(known, retried, options) ? { ...next, retried: retried + 1 } : { kind: 'done' };
 }

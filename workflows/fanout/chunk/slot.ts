@@ -1,6 +1,6 @@
 /** An item of a chunk and its progress. */
 import type { CancellationScope } from '@temporalio/workflow';
-import type { CarriedItem, ChunkInput, KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
+import type { CarriedItem, ChunkInput, KnownItem, NextRun } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem } from '../../../src/protocol/fanout/fanout-input.js';
 import { reservedSeconds } from './budget.js';
 import { resumptionOf } from './retry-policy.js';
@@ -29,11 +29,22 @@ export function slotOf(
 /** The state of an item when its chunk starts. @param earlier what the result store holds about the item */
 export function startingItem(
   earlier: KnownItem | null,
-  options: { readonly isRunning: boolean; readonly isLost: boolean; readonly chunk: ChunkInput },
+  options: {
+    readonly isRunning: boolean;
+    readonly isLost: boolean;
+    /** Set if the item has changed. Default: null. */
+    readonly changed?: NextRun | null;
+    readonly chunk: ChunkInput;
+  },
 ): CarriedItem {
-  const { isRunning, isLost, chunk } = options;
+  const { isRunning, isLost, changed = null, chunk } = options;
   if (chunk.isFresh) return { ...freshItem };
-  const next = resumptionOf(earlier, { retryFailed: chunk.retryFailed, retries: chunk.policy.retries });
+  const next = resumptionOf(earlier, {
+    retryFailed: chunk.retryFailed,
+    retries: chunk.policy.retries,
+    next: changed,
+    only: chunk.changed?.only === true,
+  });
   if (isRunning) {
     // If the item has ended since, its result is the stored one.
     const generation = earlier?.generation ?? 1;
@@ -48,7 +59,12 @@ export function startingItem(
     const { generation, lookFirst, retried } = next;
     return { ...freshItem, generation, lookFirst, retried, losses: isLost ? 1 : 0 };
   }
-  return { ...freshItem, state: 'ended', generation: earlier?.generation ?? 1, outcome: earlier?.outcome ?? null };
+  return {
+    ...freshItem,
+    state: 'ended',
+    generation: earlier?.generation ?? 1,
+    outcome: earlier?.outcome ?? 'not_started',
+  };
 }
 
 const freshItem: Readonly<CarriedItem> = {

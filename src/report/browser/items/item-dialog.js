@@ -63,6 +63,7 @@ function drawItem(item) {
     ...details.left.map((text) => element('div', { class: 'alert' }, `Left behind: ${text}`)),
     ...details.prompts.flatMap((prompt, at) => promptParts(prompt, details.prompts.length > 1 ? ` ${at + 1}` : '')),
     ...fileParts(details.files),
+    ...earlierParts(details.earlier),
     element('h3', {}, 'Times', item.earlier ? span('note', '  in an earlier run of the batch') : null),
     timesTable(item),
     element('h3', {}, 'Facts'),
@@ -95,6 +96,29 @@ function fileParts(files) {
     return element('li', {}, element('details', {}, element('summary', {}, ...name), textBlock(preview)));
   });
   return [element('h3', {}, `Files (${files.length})`), element('ul', { class: 'file-list' }, ...entries)];
+}
+
+/** @param {readonly import('../../page-data.js').PageAttempt[]} attempts */
+function earlierParts(attempts) {
+  if (attempts.length === 0) return [];
+  const entries = attempts.map((attempt) => {
+    const { generation, machineSeconds, sandboxId, prompt, error } = attempt;
+    const cost = page.dollarsPerSecond === null ? '' : `, ${dollarsText(machineSeconds * page.dollarsPerSecond)}`;
+    const facts = `  ${secondsText(machineSeconds)}${cost}${sandboxId === null ? '' : `, ${sandboxId}`}`;
+    const summary = element(
+      'summary',
+      {},
+      `Try ${generation} `,
+      outcomeBadge(styleOfItem(attempt)),
+      span('note', facts),
+    );
+    const texts = [prompt && textBlock(prompt, 'quiet'), error && element('div', { class: 'alert' }, textBlock(error))];
+    return element('li', {}, element('details', {}, summary, ...texts.filter((text) => text !== null)));
+  });
+  return [
+    element('h3', {}, `Earlier attempts (${attempts.length})`),
+    element('ul', { class: 'file-list' }, ...entries),
+  ];
 }
 
 /** Shows a text that somebody else wrote, never as markup. @param {PageText} text @param {string} [name] */

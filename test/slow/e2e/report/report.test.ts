@@ -42,6 +42,19 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await foreign.count()).toBe(0);
   });
 
+  test('shows the attempts that newer ones have replaced, as text, with what each cost', async () => {
+    const data = sampleBatch(2, { outcome: 'completed' });
+    const attempt = { generation: 1, outcome: 'prompt_failed', machineSeconds: 42, sandboxId: 'bx_2345abcd' } as const;
+    const earlier = [{ ...attempt, prompt: knownHostile, error: 'it exited with 3' }];
+    const page = await open({ ...data, items: data.items.map((item) => ({ ...item, generation: 2, earlier })) });
+    await page.locator('#item-table .open').first().click();
+    const tries = page.locator('#item-body details').filter({ hasText: 'Try 1' });
+    expect(await tries.locator('summary').innerText()).toMatch(/Try 1.*42 s.*bx_2345abcd/s);
+    await tries.locator('summary').click();
+    expect(await tries.innerText()).toContain('it exited with 3');
+    expect(await tries.locator('pre.quiet').textContent()).toContain('<img src=x onerror=alert(1)>');
+  });
+
   test('shows an answer as text with its lines, and the items of one failure', async () => {
     const page = await open(sampleBatch(60));
     await page.locator('#item-table .open').first().click();

@@ -1,0 +1,210 @@
+/** `sandflow fanout resume`, after its command line was checked. */
+
+import { longestMachineSeconds } from '../../contract/workflow-safe/machine-types.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { headOf } from '../../contract/workflow-safe/stored-text.js';
+import type { FanoutItem, FanoutPolicy, FanoutSource, MachineType } from '../../protocol/fanout/fanout-input.js';
+import { type FanoutAddress, fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
+import { planResume, type ResumePlan } from '../../workflow-client/fanouts/plan-resume.js';
+import { resumeFanout, sourceOfBatch } from '../../workflow-client/fanouts/resume-fanout.js';
+import { contentDigest } from '../../workflow-client/input-digest.js';
+import type { CommandContext } from '../command.js';
+import { checkWanted, PromptChoices, type Wanted } from '../connect/check-wanted.js';
+import { sayLocalFacts } from '../connect/local-facts.js';
+import type { Platform } from '../connect/platform.js';
+import { exitCodes } from '../exit-codes.js';
+import { printJson } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { formatDuration, plural } from '../units.js';
+import { UsageError } from '../usage-error.js';
+import { changeOf } from './changed-items.js';
+import { nextWhileBatchRuns } from './next-commands.js';
+import type { ResumeFanoutOptions } from './options.js';
+import type { BatchView } from './progress/batch-view.js';
+import type { ResumeCommand } from './read-resume.js';
+import { claimResultFolder } from './result-places.js';
+import { printStarted } from './results/finish-fanout.js';
+import { watchFanoutToEnd } from './watch-to-end.js';
+import { withBatch } from './with-batch.js';
+
+/** @returns the exit code */
+export async function resumeBatch(
+  batchId: string,
+  command: ResumeCommand,
+  options: ResumeFanoutOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { io } = context;
+  return withBatch(context, { batchId, quiet: options.quiet }, async (platform, view) => {
+    const batch = { deployment: platform.config.deployment, batchId };
+    const plan = await planOf(platform, batch, command, options);
+    const { counts, sealed, budget } = await fanoutProgress(platform.temporal, batch);
+    if (plan) requireRoom(plan, { ...plan.policy, ...command.policy }, budget.spentSeconds, command.policy);
+    const wanted = await wantedOf(platform, batch, plan);
+    const checked = { service: platform.service, signal: io.interrupted, notices: view };
+    if (plan && options.dryRun) {
+      if (options.check) await checkWanted(wanted, checked);
+      view.close();
+      return printPlan(batchId, plan, { ...plan.policy, ...command.policy }, options, context);
+    }
+    const left = counts.items - counts.completed - (options.retryFailed ? 0 : counts.failed);
+    if (plan?.changes ? plan.items.length === 0 : sealed && left === 0) {
+      view.notice(nothingLeft(batchId, plan, counts.completed === counts.items), 'detail');
+    } else {
+      if (options.check) await checkWanted(wanted, checked);
+      sayLocalFacts(await platform.readFacts(), view);
+      io.interrupted.throwIfAborted();
+      await resume(platform, batch, { command, plan, options, context });
+      view.notice(`Batch ${batchId} resumed: running ${whatRuns(plan)}.`, 'detail');
+    }
+    return finish(platform, batchId, options, { context, view });
+  });
+}
+
+/** A plan reads every item of the batch, so a plain resume makes none. @returns undefined for a plain resume */
+async function planOf(
+  { temporal, sharedResults, results, patiently }: Platform,
+  batch: FanoutAddress,
+  { policy, only, change }: ResumeCommand,
+  { retryFailed, dryRun }: ResumeFanoutOptions,
+): Promise<ResumePlan | undefined> {
+  const changes = only !== undefined || change !== undefined;
+  if (!changes && !dryRun && policy.budgetSeconds == null) return undefined;
+  if (changes && !sharedResults) throw new UsageError(notShared);
+  const readText = async (ref: string) => (await results.get(ref)).toString('utf8');
+  const plan = await patiently(() =>
+    planResume(temporal, batch, {
+      ...{ results, retryFailed },
+      ...(only && { only }),
+      ...(change && { change: changeOf(change, readText) }),
+    }),
+  );
+  if (change && change.templates.length > 0) requireDifferent(plan.items.map(({ item }) => item));
+  return plan;
+}
+
+const notShared =
+  'Changed items go through the result store. Set SANDFLOW_RESULTS to a directory that this command shares with the workers.';
+
+/** As for a new batch: a template that was meant to name a column would cost as much as the whole batch. */
+function requireDifferent(items: readonly FanoutItem[]): void {
+  const works = items.map(({ id: _, labels: __, columns: ___, ...work }) => contentDigest(work));
+  if (works.length < 2 || new Set(works).size > 1) return;
+  throw new UsageError(
+    '--prompt: the template gives every item the same prompt. Name a column: {{prompt}} is the prompt with which the item was submitted.',
+  );
+}
+
+/** @throws UsageError if what is left of the budget covers no item */
+function requireRoom(
+  { items, source }: ResumePlan,
+  policy: FanoutPolicy,
+  spentSeconds: number,
+  { budgetSeconds: given }: Partial<FanoutPolicy>,
+): void {
+  const { budgetSeconds } = policy;
+  if (budgetSeconds === null || items.length === 0) return;
+  const least = Math.min(...items.map(({ item }) => reservedBy(item, policy, source)));
+  if (budgetSeconds - spentSeconds >= least) return;
+  const [all, spent, needs] = [budgetSeconds, spentSeconds, least].map((seconds) => formatDuration(seconds * 1_000));
+  const what = given === undefined ? `The budget of the batch, ${all},` : `--budget ${all}`;
+  throw new UsageError(
+    `${what} covers no item: earlier attempts have spent ${spent} of it, and each item reserves at least ${needs}, its deadline and its clean-up. Set a larger --budget, or a shorter --item-deadline.`,
+  );
+}
+
+function reservedBy(item: FanoutItem, policy: FanoutPolicy, source: FanoutSource): number {
+  const ofSource: MachineType = (source.kind === 'sandbox' ? undefined : source.body.type) ?? 'default';
+  return longestMachineSeconds(item.type ?? policy.type ?? ofSource, item.deadlineMs ?? policy.itemDeadlineMs);
+}
+
+/** A plain resume asks only for the source: its items were checked when they were submitted. */
+async function wantedOf(platform: Platform, batch: FanoutAddress, plan: ResumePlan | undefined): Promise<Wanted> {
+  if (!plan) return { source: await platform.patiently(() => sourceOfBatch(platform.temporal, batch)), choices: [] };
+  const choices = new PromptChoices();
+  for (const { item } of plan.items) choices.add(item.prompts);
+  return { source: plan.source, choices: choices.all };
+}
+
+interface Resuming {
+  readonly command: ResumeCommand;
+  readonly plan: ResumePlan | undefined;
+  readonly options: ResumeFanoutOptions;
+  readonly context: CommandContext;
+}
+
+async function resume(
+  { temporal, results, config: { taskQueue } }: Platform,
+  batch: FanoutAddress,
+  { command: { policy }, plan, options, context }: Resuming,
+): Promise<void> {
+  const { retryFailed } = options;
+  const release = options.detach ? undefined : await claimResultFolder(batch, options, context.io);
+  context.undone = undefined;
+  try {
+    await resumeFanout(temporal, batch, { taskQueue, retryFailed, policy, results, ...(plan && { plan }) });
+  } catch (error) {
+    // Only a refusal proves that the batch was not resumed.
+    if (error instanceof SandflowError) await release?.();
+    throw error;
+  }
+}
+
+async function finish(
+  platform: Platform,
+  batchId: string,
+  options: ResumeFanoutOptions,
+  { context, view }: { readonly context: CommandContext; readonly view: BatchView },
+): Promise<number> {
+  if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });
+  view.notice(nextWhileBatchRuns(batchId), 'detail');
+  view.close();
+  return printStarted(batchId, platform, context.io, options);
+}
+
+function nothingLeft(batchId: string, plan: ResumePlan | undefined, isComplete: boolean): string {
+  if (plan && plan.done.length > 0) {
+    const names = plan.done.slice(0, 3).map(oneLine).join(', ');
+    const more = plan.done.length > 3 ? ` and ${plan.done.length - 3} more` : '';
+    return `Nothing to run in ${batchId}: ${names}${more} ran again by the same command, and completed.`;
+  }
+  return `Nothing left to run in ${batchId}: every item has ${isComplete || plan?.changes ? 'completed' : 'completed or failed'}.`;
+}
+
+function whatRuns(plan: ResumePlan | undefined): string {
+  return plan?.changes ? plural(plan.items.length, 'item') : 'the items that are missing or failed';
+}
+
+const shown = 20;
+
+function printPlan(
+  batchId: string,
+  { items, done }: ResumePlan,
+  policy: FanoutPolicy,
+  { json }: ResumeFanoutOptions,
+  { io }: CommandContext,
+): number {
+  if (json) {
+    const rows = items.map(({ item: { id, prompts }, before }) => ({ id, before, prompts }));
+    printJson(io.stdout, { batchId, items: rows, done, policy, error: null });
+    return exitCodes.done;
+  }
+  const width = io.stdout.columns || 80;
+  const cut = (text: string) => (text.length > width - 1 ? `${text.slice(0, width - 2)}…` : text);
+  const lines = [
+    `${plural(items.length, 'item')} of ${batchId} would run:`,
+    ...items.slice(0, shown).map((planned) => cut(`  ${planLine(planned)}`)),
+    ...(items.length > shown ? [`  … and ${items.length - shown} more`] : []),
+    ...(done.length > 0 ? [`${plural(done.length, 'item')} ran again by the same command, and completed.`] : []),
+    'Nothing was started.',
+  ];
+  for (const line of lines) io.stdout.write(`${line}\n`);
+  return exitCodes.done;
+}
+
+function planLine({ item: { id, prompts }, before }: ResumePlan['items'][number]): string {
+  const [first] = prompts;
+  const choice = [first?.provider, first?.model, first?.reasoningEffort].filter((one) => one !== undefined);
+  const prompt = headOf(first?.prompt ?? '', 500).trim();
+  return [id, before, ...(choice.length > 0 ? [choice.join(' ')] : []), prompt].map(oneLine).join('  ');
+}
