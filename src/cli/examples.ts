@@ -15,10 +15,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'fanout show': ['sandflow fanout show nightly-42'],
   'fanout watch': ['sandflow fanout watch nightly-42 --out results'],
   'fanout cancel': ['sandflow fanout cancel nightly-42 --wait'],
-  'fanout resume': [
-    'sandflow fanout resume nightly-42',
-    'sandflow fanout resume nightly-42 --concurrency 5 --no-retry-failed',
-  ],
   'fanout results': ['sandflow fanout results nightly-42 > results.jsonl'],
   'fanout report': ['sandflow fanout report nightly-42 --out report.html'],
   sandboxes: ['sandflow sandboxes --state running', "sandflow sandboxes --name 'try-*' --cost"],

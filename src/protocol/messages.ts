@@ -130,6 +130,9 @@ export const leaseSandboxUpdate = defineUpdate<HoldAnswer, [LeaseRequest]>('leas
 /** Requests or renews the right to stop or delete a sandbox. Refused while others hold that right. Safe to repeat. */
 export const claimSandboxUpdate = defineUpdate<HoldAnswer, [ClaimRequest]>('claimSandbox');
 
+/** Returns the workflows that work in the machine under a lease; at most ten. */
+export const workingHoldersQuery = defineQuery<readonly string[], [QueryOptions?]>('workingHolders');
+
 export const releaseClaimSignal = defineSignal<[Pick<ClaimRequest, 'claimant' | 'purpose'>]>('releaseClaim');
 
 /** Returns the progress of a cleanup. */

@@ -88,6 +88,11 @@ export function claim(given: WatchState, request: ClaimRequest, nowMs: number): 
   return { state: { ...state, registrations, claims }, answer };
 }
 
+/** The workflows that work in the machine; at most ten. */
+export function workingHolders(given: WatchState, nowMs: number): readonly string[] {
+  return leasedBy(expire(given, nowMs), '', 'work');
+}
+
 export function unregister(state: WatchState, workflowId: string): WatchState {
   return { ...state, registrations: state.registrations.filter((known) => known.workflowId !== workflowId) };
 }

@@ -20,6 +20,7 @@ import {
   sandboxEventSignal,
   watchRegisterSignal,
   watchUnregisterSignal,
+  workingHoldersQuery,
 } from '../../src/protocol/messages.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import {
@@ -35,6 +36,7 @@ import {
   release,
   unregister,
   type WatchState,
+  workingHolders,
 } from './leases-and-claims.js';
 
 export interface SandboxWatchInput {
@@ -78,6 +80,7 @@ export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
     pending.push(event);
     if (pending.length > pendingAtMost) pending.shift();
   });
+  setHandler(workingHoldersQuery, () => workingHolders(state, Date.now()));
   setHandler(leaseSandboxUpdate, (request) => answer(lease(state, request, Date.now())));
   setHandler(claimSandboxUpdate, (request) => answer(claim(state, request, Date.now())));
 

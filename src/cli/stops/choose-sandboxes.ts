@@ -23,28 +23,59 @@ export function stoppable(sandboxes: readonly Sandbox[], pattern: string | undef
   );
 }
 
+type AskingIo = Pick<CliIo, 'stdin' | 'stderr' | 'interrupted'>;
+/** The jobs and batches that work in a sandbox, by its id. */
+type WorkBySandbox = ReadonlyMap<string, readonly string[]>;
+
 /**
  * In a terminal, lists the selection and asks for confirmation. Elsewhere, requires `--yes`.
+ * @param workInEach finds the jobs that work in the sandboxes, for marks in the list
  * @returns the ids of the selection; empty if there is nothing to stop
  * @throws UsageError if the stop is not confirmed
  */
 export async function chooseSandboxes(
   reads: Pick<ServiceReads, 'listAllSandboxes'>,
   options: Pick<StopCommandOptions, 'name' | 'yes'>,
-  { stdin, stderr, interrupted }: Pick<CliIo, 'stdin' | 'stderr' | 'interrupted'>,
+  io: AskingIo,
+  workInEach: (chosen: readonly Sandbox[]) => Promise<WorkBySandbox>,
 ): Promise<string[]> {
-  const all = await reads.listAllSandboxes({}, { signal: interrupted });
+  const all = await reads.listAllSandboxes({}, { signal: io.interrupted });
   const chosen = stoppable(all, options.name);
   const ids = chosen.map(({ id }) => id);
   if (options.yes || ids.length === 0) return ids;
+  const work = await workInEach(chosen);
   for (const { id, name, state } of chosen) {
-    stderr.write(`  ${oneLine(id)}  ${oneLine(state).padEnd(12)}  ${oneLine(name ?? '')}\n`);
+    const works = work.get(id);
+    const mark = works ? `  (${worksText(works)} in it)` : '';
+    io.stderr.write(`  ${oneLine(id)}  ${oneLine(state).padEnd(12)}  ${oneLine(`${name ?? ''}${mark}`)}\n`);
   }
-  const these = ids.length === 1 ? 'this sandbox' : `these ${ids.length} sandboxes`;
+  await confirm(ids.length, io);
+  return ids;
+}
+
+/**
+ * Before named sandboxes are stopped under jobs that work in them, asks for confirmation, or requires `--yes`.
+ * @throws UsageError if the stop is not confirmed
+ */
+export async function confirmWork(work: WorkBySandbox, io: AskingIo): Promise<void> {
+  if (work.size === 0) return;
+  for (const [sandboxId, ids] of work) {
+    const cancel = ids.map((id) => `\`sandflow jobs cancel ${id}\``).join(', ');
+    const text = `${worksText(ids)} in ${sandboxId}. To end it and keep its files, use ${cancel} instead (of a batch: fanout cancel).`;
+    io.stderr.write(`${oneLine(text)}\n`);
+  }
+  await confirm(work.size, io);
+}
+
+function worksText(ids: readonly string[]): string {
+  return ids.length === 1 ? `${ids[0]} works` : `${ids.join(', ')} work`;
+}
+
+async function confirm(count: number, { stdin, stderr }: AskingIo): Promise<void> {
+  const these = count === 1 ? 'this sandbox' : `these ${count} sandboxes`;
   if (!stderr.isTTY) throw new UsageError(`This stops ${these}. Confirm with --yes.`);
   stderr.write(`Stop ${these}? [y/N] `);
-  if (/^y(es)?$/i.test(await firstLine(stdin))) return ids;
-  throw new UsageError('Nothing was stopped.');
+  if (!/^y(es)?$/i.test(await firstLine(stdin))) throw new UsageError('Nothing was stopped.');
 }
 
 async function firstLine(input: CliIo['stdin']): Promise<string> {

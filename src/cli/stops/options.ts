@@ -24,7 +24,7 @@ export const declareStop = (parent: Parent) =>
     .argument('[sandbox...]', 'ids of sandboxes')
     .option('--all', 'every sandbox of the account that can be stopped; asks for confirmation')
     .option('--name <pattern>', 'with --all: only matching names; * matches any characters, ? matches one')
-    .option('--yes', 'with --all: skip the confirmation')
+    .option('--yes', 'skip the confirmation of --all, and of sandboxes in which jobs work')
     .option('--no-check', 'request the stop even if the service does not show the sandbox yet')
     .option('--wait', 'wait until each stop has ended, and print whether the work was saved')
     .option(

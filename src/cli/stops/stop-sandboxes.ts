@@ -1,4 +1,5 @@
 /** `sandflow stop`, after its command line was checked. */
+import type { Sandbox } from '../../contract/records/sandbox-records.js';
 import type { StopRequest } from '../../protocol/stop.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
@@ -10,13 +11,14 @@ import { keepNotifyCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
-import { chooseSandboxes } from './choose-sandboxes.js';
+import { chooseSandboxes, confirmWork } from './choose-sandboxes.js';
 import type { StopCommandOptions } from './options.js';
 import { createReconnectingClient } from './reconnecting-client.js';
 import type { StopCommand } from './stop-request.js';
 import { endText, isGood, reattachHint, type StopEnd } from './stop-text.js';
 import { createVisibilityCheck } from './visibility-check.js';
 import { watchStopToEnd } from './watch-to-end.js';
+import { lookAt, workInEach } from './work-in-sandboxes.js';
 
 /**
  * Limits the load of the service. Temporal's limit of ten concurrent updates does not apply, because each request goes
@@ -43,7 +45,9 @@ export async function stopSandboxes(
   }
   return withPlatform(context, { needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
     await keepNotifyCommand(options.notify, config);
-    const sandboxIds = given ?? (await chooseSandboxes(platform.reads, options, io));
+    const work = (sandboxes: readonly Sandbox[]) => workInEach(platform, sandboxes);
+    const sandboxIds = given ?? (await chooseSandboxes(platform.reads, options, io, work));
+    if (given && !options.yes) await confirmWork(await work(await lookAt(platform, given)), io);
     if (sandboxIds.length === 0) io.stderr.write('No matching sandbox can be stopped.\n');
     context.undone = undefined;
     const ends = await stopEach(sandboxIds, request, options, { context, platform, reporter });

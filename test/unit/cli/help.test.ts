@@ -56,7 +56,7 @@ describe('help', () => {
     for (const wrong of ['(default: 20)', '(default: 0)', '(default: 1d)', 'abandon)', 'so that no work is lost']) {
       expect(stdout).not.toContain(wrong);
     }
-    expect(stdout).toContain('keep the values with which it was started');
+    expect(stdout).toMatch(/What is not given stays: an item runs with what it last ran\nwith/);
   });
 
   it.each([

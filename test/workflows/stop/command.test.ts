@@ -5,7 +5,7 @@ import { stopProgress } from '../../../src/workflow-client/stops/read-stops.js';
 import { type InProcessOptions, cli as runCli } from '../../unit/cli/in-process.js';
 import { stopForGood } from '../../unit/house/snippets/stop-sandbox.js';
 import { progressOf } from '../job-progress.js';
-import { createStand, deployment, type Stand, script } from '../workflow-harness.js';
+import { createStand, deployment, patient, type Stand, script } from '../workflow-harness.js';
 import { callsOf, steps } from './escalation-harness.js';
 import { ask, heal, outcomeOf, readySandbox } from './stop-harness.js';
 
@@ -45,6 +45,27 @@ describe('sandflow stop', () => {
     // The id is the same for every deployment, so the summary names the one that asked first.
     const workflow = stand.client.workflow.getHandle(sandboxStopId(ids[0] ?? ''));
     expect(await (await workflow.describe()).staticSummary()).toBe(`stop ${ids[0]}, deployment default`);
+  });
+
+  it('is refused without --yes for a sandbox in which a job works, own or given, and names the job', async () => {
+    const prompts = [{ prompt: script('until [ -e go ]; do sleep 0.1; done') }];
+    const own = await stand.start({ jobId: 'own-work', prompts });
+    const given = await readySandbox(stand);
+    await stand.start({ jobId: 'given-work', prompts, source: { kind: 'existing', sandboxId: given } });
+    const idOf = async () => (await progressOf(own)).sandboxId ?? '';
+    await vi.waitFor(async () => expect((await progressOf(own)).phase).toBe('following'), patient);
+    await vi.waitFor(async () => expect((await stand.api.getSandbox(given)).sandbox.state).toBe('running'), patient);
+    const env = { SANDFLOW_DEPLOYMENT: deployment };
+    for (const [sandboxId, jobId] of [[await idOf(), 'own-work'] as const, [given, 'given-work'] as const]) {
+      const refused = await cli(['stop', sandboxId], { env });
+      expect(refused.exitCode).toBe(2);
+      expect(refused.stderr).toContain(`${jobId} works in ${sandboxId}. To end it and keep its files`);
+      expect(refused.stderr).toContain('Confirm with --yes.');
+      expect(await stateOf(sandboxId)).toBe('running');
+      expect(await cli(['stop', sandboxId, '--yes'], { env })).toMatchObject({ exitCode: 0 });
+      // A stop that has begun is only followed, whoever still works there.
+      expect(await cli(['stop', sandboxId, '--wait'], { env })).toMatchObject({ exitCode: 0 });
+    }
   });
 
   it('waits for all sandboxes of --all and --name, prints one line each, and says what was kept', async () => {

@@ -116,6 +116,7 @@ describe('--all', () => {
         stderr: { write: (text) => (stderr += text), isTTY: over.isTTY ?? true },
         interrupted: new AbortController().signal,
       },
+      async () => new Map([['bx_aaaaaaaa', ['fix-1', 'nightly']]]),
     ).catch((error: Error) => error.message);
     return { chosen, stderr };
   };
@@ -127,6 +128,12 @@ describe('--all', () => {
     const pending = { id: 'stop_1', status: 'pending', requestedAt: null, lastAttemptAt: null, endedAt: null };
     const archivedAndOpen = { ...aSandbox, state: 'archived', stop: { ...pending, error: null } };
     expect(stoppable([archivedAndOpen], '*')).toHaveLength(1);
+  });
+
+  it('marks sandboxes in which jobs work', async () => {
+    const { stderr } = await choose('n\n');
+    expect(stderr).toMatch(/^ {2}bx_aaaaaaaa +idle +try-1 +\(fix-1, nightly work in it\)$/m);
+    expect(stderr).toMatch(/^ {2}bx_cccccccc +archiving +try-3$/m);
   });
 
   it('asks in a terminal, and accepts only yes', async () => {
