@@ -87,7 +87,7 @@ export async function resumeBatch(
       view.notice(`Batch ${batchId} resumed: running the items that are missing or failed.`, 'detail');
     }
     if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });
-    view.notice(nextWhileBatchRuns(batchId), 'detail');
+    for (const line of nextWhileBatchRuns(batchId)) view.notice(line, 'detail');
     view.close();
     return printStarted(batchId, platform, io, options);
   });
