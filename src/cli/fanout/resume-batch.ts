@@ -157,7 +157,7 @@ async function finish(
   { context, view }: { readonly context: CommandContext; readonly view: BatchView },
 ): Promise<number> {
   if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });
-  view.notice(nextWhileBatchRuns(batchId), 'detail');
+  for (const line of nextWhileBatchRuns(batchId)) view.notice(line, 'detail');
   view.close();
   return printStarted(batchId, platform, context.io, options);
 }

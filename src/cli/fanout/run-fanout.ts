@@ -81,7 +81,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
       throw error;
     }
     if (options.detach) {
-      view.notice(nextWhileBatchRuns(batchId), 'detail');
+      for (const line of nextWhileBatchRuns(batchId)) view.notice(line, 'detail');
       view.close();
       return await printStarted(batchId, platform, io, options);
     }

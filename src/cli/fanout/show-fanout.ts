@@ -11,6 +11,7 @@ import { oneLine, setIn } from '../output/terminal-safe.js';
 import { nextWhileBatchRuns } from './next-commands.js';
 import { boardLines } from './progress/board.js';
 import { createItemLooks } from './progress/item-looks.js';
+import { endedTries, noItems } from './progress/shown-items.js';
 import { createFailedItems } from './results/failed-items.js';
 import { withBatch } from './with-batch.js';
 
@@ -34,16 +35,18 @@ export function showFanout(
       const { columns = 80 } = stdout;
       const [width, rows] = stdout.isTTY ? [columns, rowsOf(stdout)] : [200, rowsElsewhere];
       const failedItems = createFailedItems(platform.results, { ...batch, batchKey: progress.batchKey });
-      const { all: failures } = await failedItems.look(Math.min(rows, counts.failed));
+      const { all: failures } = await failedItems.look(Math.min(rows, counts.failed + counts.retried));
       const looks = createItemLooks(platform, batch);
-      const running = outcome === null ? await looks.look(rows, signal).catch(() => []) : [];
+      const lookAndList = () => looks.look(rows, signal).then(() => looks.list(signal));
+      const found = outcome === null ? await lookAndList().catch(() => noItems) : noItems;
+      const running = { ...found, endedTries: endedTries(counts) };
       const view = { progress, nowMs: Date.now(), perMinute: null, dollarsPerSecond, failures, running };
       for (const { text } of boardLines(view, { width, rows, paint: createPaint(stdout) })) stdout.write(`${text}\n`);
       const outcomes = Object.entries(counts.byOutcome);
       for (const [name, count] of outcomes) if (count > 0) stdout.write(`  ${count} ${oneLine(name)}\n`);
       if (shortfall) stdout.write(`  ${oneLine(shortfall)}\n`);
       if (error) stdout.write(`${oneLine(error.code)}: ${setIn(error.message)}\n`);
-      if (outcome === null) stderr.write(`${nextWhileBatchRuns(batchId)}\n`);
+      if (outcome === null) for (const line of nextWhileBatchRuns(batchId)) stderr.write(`${line}\n`);
     }
     return outcome === null || isDone({ outcome, shortfall }) ? exitCodes.done : exitCodes.otherOutcome;
   });

@@ -186,7 +186,7 @@ describe('sandflow stops', () => {
     const job = await stand.start({ source: { kind: 'existing', sandboxId }, end: 'keep' });
     const { jobId } = await progressOf(job);
     const shown = async () => (await cli(['jobs', 'show', jobId], { env: { SANDFLOW_DEPLOYMENT: deployment } })).stdout;
-    await expect.poll(shown).toContain(`until its stop ${requested.accepted.stopId} has ended, which is failing: `);
+    await expect.poll(shown).toContain(`its stop ${requested.accepted.stopId} is failing, and is tried again: `);
     await expect.poll(() => callsOf(stand, sandboxId, 'resumeSandbox').length).toBe(1);
     await heal(stand);
     expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', escalation: [{ state: 'done' }] });

@@ -6,10 +6,10 @@ import { createScreenLines } from '../../output/screen-lines.js';
 import { createPaint } from '../../output/terminal.js';
 import { setIn } from '../../output/terminal-safe.js';
 import type { FailuresSeen } from '../results/failed-items.js';
-import { type BoardView, boardLine, boardLines, endedOf, plainLine } from './board.js';
-import type { ItemRow } from './item-table.js';
+import { type BoardView, boardLine, boardLines, plainLine } from './board.js';
 import { lineOf } from './line.js';
 import { createProgressRate } from './rate.js';
+import { endedOf, type ItemRow, type KnownItems, noItems } from './shown-items.js';
 
 const lineEveryMs = 5_000;
 
@@ -22,8 +22,7 @@ export interface BatchView extends Pick<Reporter, 'notice' | 'close'> {
   show(progress: FanoutProgress): void;
   /** How many items there is room for; 0 where no table is shown. */
   readonly room: number;
-  /** The items that run, those that have run longest first. */
-  running(items: readonly ItemRow[]): void;
+  running(items: KnownItems['running']): void;
   failed(items: FailuresSeen): void;
   price(dollarsPerSecond: number | null): void;
 }
@@ -39,7 +38,7 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
   const screen = createScreenLines(stream, { enabled: !quiet && stream.isTTY === true });
   const rate = createProgressRate();
   let failures: readonly ItemRow[] = [];
-  let running: readonly ItemRow[] = [];
+  let running: KnownItems['running'] = { ...noItems, endedTries: 0 };
   let dollarsPerSecond: number | null = null;
   let said = '';
   let saidAtMs = Number.NEGATIVE_INFINITY;
@@ -70,7 +69,8 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
     },
     show(progress) {
       // A resumed batch has no items until it has read them, those that ended in earlier runs among them.
-      if (progress.counts.items > 0) rate.observe(endedOf(progress.counts), now());
+      if (progress.counts.items > 0)
+        rate.observe({ ended: endedOf(progress.counts), running: progress.counts.running }, now());
       const { blocked } = progress;
       if (blocked && blocked.since !== blockedSince && !screen.enabled) {
         screen.printAbove(paint('yellow', `The batch is blocked: ${lineOf(blocked.message)}`));

@@ -7,6 +7,7 @@ import { oneLine } from '../../output/terminal-safe.js';
 import { type ItemTable, itemLines } from './item-table.js';
 import { duration, fitted, type LineOptions, lineOf, type Part } from './line.js';
 import { timeLeftMs } from './rate.js';
+import { endedOf } from './shown-items.js';
 
 const longestBar = 40;
 
@@ -78,11 +79,6 @@ export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): stri
   ].join(' · ');
 }
 
-/** Number of items that have ended, with any outcome. */
-export function endedOf({ items, queued, running }: FanoutCounts): number {
-  return Math.max(0, items - queued - running);
-}
-
 function leftOf({ queued, running }: FanoutCounts): number {
   return queued + running;
 }
@@ -151,7 +147,8 @@ function costText({ progress, dollarsPerSecond }: BoardView): string {
   const { limitSeconds, spentSeconds, reservedSeconds } = progress.budget;
   return [
     `machine time ${duration(spentSeconds * 1_000)}${limitSeconds == null ? '' : ` of ${duration(limitSeconds * 1_000)}`}`,
-    ...(reservedSeconds > 0 ? [`${duration(reservedSeconds * 1_000)} reserved`] : []),
+    // Without a budget nothing is held back, and the sum would only frighten.
+    ...(limitSeconds != null && reservedSeconds > 0 ? [`${duration(reservedSeconds * 1_000)} reserved`] : []),
     ...(dollarsPerSecond === null ? [] : [dollarsText(spentSeconds * dollarsPerSecond)]),
   ].join(' · ');
 }

@@ -14,26 +14,38 @@ import { repeatedCalls } from '../../run/waiting-calls.js';
 import { entriesOfEvents, inOrder, type TranscriptEntry } from '../../transcript/entry.js';
 import { agentLines } from '../../transcript/entry-text.js';
 import { createHistoryReader, type HistoryReader } from '../../transcript/history-reader.js';
-import type { ItemRow } from './item-table.js';
+import type { ItemRow, RunningItems } from './shown-items.js';
 
 const atOnce = 4;
 
 export interface ItemLooks {
   /**
-   * Those that have run longest first. Items that cannot be read are left out.
+   * Looks at the items that have run longest.
    * @param room how many items are looked at
    * @throws what the list of the running items throws
    */
-  look(room: number, signal: AbortSignal): Promise<readonly ItemRow[]>;
+  look(room: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Lists the items that run, with the rows of the last look. An item that could not be read, and one that is in another
+   * try since, has no row.
+   * @throws what the list of the running items throws
+   */
+  list(signal: AbortSignal): Promise<RunningItems>;
 }
 
 export function createItemLooks(platform: Pick<Platform, 'temporal' | 'service'>, batch: FanoutAddress): ItemLooks {
   let said = new Map<number, { readonly reader: HistoryReader; line: string }>();
+  let rows: ReadonlyMap<string, ItemRow> = new Map();
+
+  const runningNow = (signal: AbortSignal) => {
+    const client = platform.temporal;
+    return abortable(client, signal, () => runningItems(client, batch));
+  };
 
   async function rowOf({ index }: RunningItem, signal: AbortSignal): Promise<ItemRow | null> {
     const client = platform.temporal;
     const look = await abortable(client, signal, () => lookAtItem(client, { ...batch, index }));
-    if (!look) return null;
+    if (!look || look.progress.phase === 'ended') return null;
     const { itemId, progress, described } = look;
     const { since, blocked } = progress;
     const { words, why } = jobHold(progress, repeatedCalls(described));
@@ -56,15 +68,28 @@ export function createItemLooks(platform: Pick<Platform, 'temporal' | 'service'>
 
   return {
     async look(room, signal) {
-      const client = platform.temporal;
-      const running = await abortable(client, signal, () => runningItems(client, batch));
-      const shown = running.slice(0, room);
+      const shown = (await runningNow(signal)).slice(0, room);
       said = new Map([...said].filter(([index]) => shown.some((item) => item.index === index)));
       const limit = createConcurrencyLimit(atOnce);
-      const rows = await Promise.all(shown.map((item) => limit(() => rowOf(item, signal).catch(() => null))));
-      return rows.filter((row) => row !== null);
+      const read = async (item: RunningItem) => {
+        const row = await rowOf(item, signal).catch(() => null);
+        return row ? [[tryOf(item), row] as const] : [];
+      };
+      rows = new Map((await Promise.all(shown.map((item) => limit(() => read(item))))).flat());
+    },
+    async list(signal) {
+      const running = await runningNow(signal);
+      return {
+        rows: running.flatMap((item) => rows.get(tryOf(item)) ?? []),
+        indexes: new Set(running.map(({ index }) => index)),
+      };
     },
   };
+}
+
+/** A retry of an item is another run of its workflow. */
+function tryOf({ index, startedAt }: RunningItem): string {
+  return `${index} ${startedAt}`;
 }
 
 /** What an agent runs, or the last line of what it says. */

@@ -1,29 +1,10 @@
 /** The items of a running batch as a table: those that failed, then those that run. Pure. */
-import type { FanoutCounts } from '../../../protocol/fanout/fanout-progress.js';
 import { displayWidth } from '../../output/display-width.js';
 import type { ScreenLine } from '../../output/screen-lines.js';
 import { cell, duration, fitted, type LineOptions, lineOf, type Part } from './line.js';
+import { type ItemRow, type KnownItems, shownItems } from './shown-items.js';
 
-export interface ItemRow {
-  /** Place of the item in the batch, from 0. */
-  readonly index: number;
-  readonly itemId: string;
-  /** What the item does, or how it ended; a few words. */
-  readonly phase: string;
-  /** Since when, as an ISO 8601 time; null if unknown. */
-  readonly since: string | null;
-  /** What its agent said or ran last, or why it failed; empty if unknown. */
-  readonly text: string;
-  /** True if it cannot continue by itself. */
-  readonly isBlocked?: boolean;
-}
-
-export interface ItemTable {
-  /** Newest first. */
-  readonly failures: readonly ItemRow[];
-  /** Those that have run longest first. */
-  readonly running: readonly ItemRow[];
-  readonly counts: Pick<FanoutCounts, 'failed' | 'running'>;
+export interface ItemTable extends KnownItems {
   readonly nowMs: number;
 }
 
@@ -35,18 +16,20 @@ const header = { itemId: 'ITEM', phase: 'PHASE', age: 'FOR' } as const;
  * the items that do not fit.
  */
 export function itemLines(
-  { failures, running, counts, nowMs }: ItemTable,
+  { nowMs, ...known }: ItemTable,
   { rows, ...options }: LineOptions & { readonly rows: number },
 ): ScreenLine[] {
-  const runs = new Set(running.map(({ index }) => index));
-  // An item that is retried runs.
-  const failed = failures.filter(({ index }) => !runs.has(index));
+  const { counts } = known;
+  const { failed, running } = shownItems(known);
   if (failed.length + running.length === 0 || rows < 2) return [];
   const total = Math.max(counts.failed, failed.length) + Math.max(counts.running, running.length);
   const room = rows - 1 >= total ? rows - 1 : rows - 2;
   const shownFailed = failed.slice(0, Math.max(Math.ceil(room / 2), room - running.length));
   const shownRunning = running.slice(0, room - shownFailed.length);
-  const cells = [...shownFailed, ...shownRunning].map((row) => ({ row, age: ageOf(row, nowMs) }));
+  const cells = [
+    ...shownFailed.map((row) => ({ row, age: agoText(ageOf(row, nowMs)) })),
+    ...shownRunning.map((row) => ({ row, age: ageOf(row, nowMs) })),
+  ];
   const widths = {
     itemId: widest(
       header.itemId,
@@ -89,6 +72,10 @@ export function itemLines(
 function ageOf({ since }: ItemRow, nowMs: number): string {
   const ms = nowMs - Date.parse(since ?? '');
   return Number.isFinite(ms) ? duration(ms) : '';
+}
+
+function agoText(age: string): string {
+  return age === '' ? '' : `${age} ago`;
 }
 
 function widest(title: string, texts: readonly string[], most: number): number {

@@ -1,6 +1,7 @@
 /** Watches a batch until it ends, the user detaches, or the watch deadline passes. Never changes the batch. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandflowError } from '../../../contract/workflow-safe/sandflow-error.js';
+import { withAnySignal } from '../../../os/any-signal.js';
 import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
 import type { FanoutResult } from '../../../protocol/fanout/fanout-result.js';
 import { abortable } from '../../../temporal/calls.js';
@@ -9,14 +10,16 @@ import { awaitFanout } from '../../../workflow-client/fanouts/submit-fanout.js';
 import type { Platform } from '../../connect/platform.js';
 import { type Unfinished, type WatchOptions, watch } from '../../connect/watch.js';
 import { findDollarsPerSecond } from '../../output/price.js';
-import { createFailedItems, type FailedItems } from '../results/failed-items.js';
+import { createFailedItems, type FailedItems, type FailuresSeen } from '../results/failed-items.js';
 import type { BatchView } from './batch-view.js';
 import { createItemLooks } from './item-looks.js';
+import { endedTries, type RunningItems } from './shown-items.js';
 
 const lookEveryMs = 1_000;
-/** How often to look at the items, at most. */
+/** The shortest and the longest pause between two looks at the items. */
 const itemsEveryMs = 5_000;
-/** A look at the items that takes long is repeated less often: after this many times the time that it took. */
+const itemsLatestMs = 10_000;
+/** Between them, the pause is this many times the time that a look took. */
 const itemsRest = 10;
 /** How often to read the price again. */
 const priceEveryMs = 60_000;
@@ -31,43 +34,71 @@ export function watchFanout(
   address: FanoutAddress,
   { view, ...options }: WatchOptions & { readonly view: BatchView },
 ): Promise<FanoutWatchEnd> {
+  let connection = new AbortController();
+  const looked = { platform, address, view, replaced: () => connection.signal };
   const watched = {
     wait: async (signal: AbortSignal): Promise<FanoutWatchEnd> => ({
       kind: 'ended',
       result: await awaitFanout(platform.temporal, address, { signal }),
     }),
-    look: view.looks ? (signal: AbortSignal) => look(platform, address, view, signal) : undefined,
-    reconnect: () => platform.reconnect(view),
+    look: view.looks ? (signal: AbortSignal) => look(looked, signal) : undefined,
+    reconnect: async () => {
+      await platform.reconnect(view);
+      connection.abort();
+      connection = new AbortController();
+    },
   };
   return watch<FanoutWatchEnd>(watched, options);
 }
 
+interface Looked {
+  readonly platform: WatchedFanout;
+  readonly address: FanoutAddress;
+  readonly view: BatchView;
+  /** Aborts once another connection has replaced the one of this moment. */
+  replaced(): AbortSignal;
+}
+
 /** Ignores a failed poll: the wait for the end notices a lost connection. */
-async function look(
-  platform: WatchedFanout,
-  address: FanoutAddress,
-  view: BatchView,
-  signal: AbortSignal,
-): Promise<void> {
+async function look({ platform, address, view, replaced }: Looked, signal: AbortSignal): Promise<void> {
   let failedItems: FailedItems | undefined;
   let failed = '';
   let hasMore = false;
   let priceAtMs = Number.NEGATIVE_INFINITY;
   let warned = false;
-  const items = lookAtItems(platform, address, view, signal);
+  const items = createItemLooks(platform, address);
+  let listed: number | undefined;
+  const lookAtItems = async (ofConnection: AbortSignal): Promise<void> => {
+    await items.look(view.room, ofConnection).catch(() => undefined);
+    listed = undefined;
+  };
+  const lookingAtItems = whileConnected(lookAtItems, { view, replaced }, signal);
+
   while (!signal.aborted) {
     try {
       const client = platform.temporal;
       const progress = await abortable(client, signal, () => fanoutProgress(client, address));
       warned = false;
-      failedItems ??= createFailedItems(platform.results, { ...address, batchKey: progress.batchKey });
+      const { counts, batchKey } = progress;
+      const ended = endedTries(counts);
+      let running: RunningItems | undefined;
+      if (view.room > 0 && listed !== ended) {
+        // Before the list, so that a look which ends meanwhile leads to another.
+        listed = ended;
+        running = await items.list(signal).catch(() => undefined);
+        if (!running) listed = undefined;
+      }
+      failedItems ??= createFailedItems(platform.results, { ...address, batchKey });
       const now = failuresOf(progress);
+      let failures: FailuresSeen | undefined;
       if (now !== failed || hasMore) {
         failed = now;
-        const items = await failedItems.look(Math.min(view.room, progress.counts.failed));
-        hasMore = items.hasMore === true;
-        view.failed(items);
+        failures = await failedItems.look(Math.min(view.room, counts.failed + counts.retried));
+        hasMore = failures.hasMore === true;
       }
+      // The board is drawn at any time, so what belongs together reaches it together.
+      if (running) view.running({ ...running, endedTries: ended });
+      if (failures) view.failed(failures);
       view.show(progress);
       if (Date.now() - priceAtMs > priceEveryMs) {
         priceAtMs = Date.now();
@@ -81,7 +112,7 @@ async function look(
     }
     await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
   }
-  await items;
+  await lookingAtItems;
 }
 
 /** Changes when an item fails, and when the retry of one may have completed. */
@@ -89,18 +120,23 @@ function failuresOf({ counts: { failed, retried, completed } }: FanoutProgress):
   return [failed, retried, retried > 0 ? completed : 0].join(' ');
 }
 
-/** Keeps the table of items up to date, where there is one. A failed look leaves the counters. */
-async function lookAtItems(
-  platform: WatchedFanout,
-  address: FanoutAddress,
-  view: BatchView,
+/** Keeps the rows of the items up to date, where there is a table: also at once with each new connection. */
+export async function whileConnected(
+  lookAtItems: (signal: AbortSignal) => Promise<void>,
+  { view, replaced }: Pick<Looked, 'replaced'> & { readonly view: Pick<BatchView, 'room'> },
   signal: AbortSignal,
 ): Promise<void> {
-  const looks = createItemLooks(platform, address);
   while (!signal.aborted) {
-    const beganMs = Date.now();
-    if (view.room > 0) view.running(await looks.look(view.room, signal).catch(() => []));
-    const pauseMs = Math.max(itemsEveryMs, itemsRest * (Date.now() - beganMs));
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    await withAnySignal([signal, replaced()], async (ofConnection) => {
+      const beganMs = Date.now();
+      if (view.room > 0) await lookAtItems(ofConnection);
+      const pauseMs = pauseAfterLookMs(Date.now() - beganMs);
+      await sleep(pauseMs, undefined, { signal: ofConnection }).catch(() => undefined);
+    });
   }
+}
+
+/** @param tookMs how long the look took */
+export function pauseAfterLookMs(tookMs: number): number {
+  return Math.min(itemsLatestMs, Math.max(itemsEveryMs, itemsRest * tookMs));
 }

@@ -127,7 +127,7 @@ export function summaryLines(
     `  report   ${home.reportFile}`,
     ...(home.filesFolder === null ? [] : [`  files    ${home.filesFolder} (${home.files})`]),
     ...(links ? [`  ${linksText(links)}`] : []),
-    paint('dim', `  ${nextAfterBatch(result, home.failures[0]?.items[0]?.itemId)}`),
+    ...nextAfterBatch(result, home.failures[0]?.items[0]?.itemId).map((line) => paint('dim', `  ${line}`)),
   ];
 }
 

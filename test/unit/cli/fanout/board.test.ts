@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createBatchView } from '../../../../src/cli/fanout/progress/batch-view.js';
 import { type BoardView, boardLines, plainLine } from '../../../../src/cli/fanout/progress/board.js';
-import type { ItemRow } from '../../../../src/cli/fanout/progress/item-table.js';
 import { createProgressRate, timeLeftMs } from '../../../../src/cli/fanout/progress/rate.js';
+import { endedTries, type ItemRow } from '../../../../src/cli/fanout/progress/shown-items.js';
 import { cutToWidth, displayWidth } from '../../../../src/cli/output/display-width.js';
 import { createScreenLines } from '../../../../src/cli/output/screen-lines.js';
 import { createPaint, createTerminal } from '../../../../src/cli/output/terminal.js';
@@ -76,13 +76,17 @@ const progress: FanoutProgress = {
   shortfall: null,
   error: null,
 };
+/** What a list finds that is as new as the counters. */
+function running(rows: readonly ItemRow[] = [], counts = progress.counts): BoardView['running'] {
+  return { rows, indexes: new Set(rows.map(({ index }) => index)), endedTries: endedTries(counts) };
+}
 const view: BoardView = {
   progress,
   nowMs: startMs + 600_000,
   perMinute: 30,
   dollarsPerSecond: 1 / 36_000,
   failures: [{ index: 16, itemId: '17', phase: 'prompt_failed', since: at(590), text: 'exit code 3' }],
-  running: [],
+  running: running(),
 };
 const texts = (shown: BoardView, width = 100, rows = 40) =>
   boardLines(shown, { width, rows, paint }).map(({ text }) => text.trimEnd());
@@ -102,25 +106,21 @@ describe('the board of a batch', () => {
       'throttled: new forks wait 12 s',
       'blocked: the limit is reached',
       'ITEM  PHASE          FOR',
-      '17    prompt_failed  10 s  exit code 3',
+      '17    prompt_failed  10 s ago  exit code 3',
       '… 19 more failed, 20 more running',
     ]);
   });
 
   it('lists items below the counters: failures first, then what runs, then how many more there are', () => {
-    const running = [
-      row(300, { phase: 'blocked', isBlocked: true, text: 'quota' }),
-      row(30),
-      row(5, { itemId: 'é日' }),
-    ];
+    const rows = [row(300, { phase: 'blocked', isBlocked: true, text: 'quota' }), row(30), row(5, { itemId: 'é日' })];
     const failures = [row(40, { phase: 'prompt_failed', text: 'exit code 3' }), row(30, { phase: 'prompt_failed' })];
-    const shown = { ...view, running, failures };
+    const shown = { ...view, running: running(rows), failures };
     expect(texts(shown).slice(7)).toEqual([
       'ITEM      PHASE          FOR',
-      'item-40   prompt_failed  40 s  exit code 3',
-      'item-300  blocked        5 m   quota',
-      'item-30   agent works    30 s  $ npm test',
-      'é日       agent works    5 s   $ npm test',
+      'item-40   prompt_failed  40 s ago  exit code 3',
+      'item-300  blocked        5 m       quota',
+      'item-30   agent works    30 s      $ npm test',
+      'é日       agent works    5 s       $ npm test',
       '… 19 more failed, 17 more running',
     ]);
     // Half of the room is for items that run, and the counters stay in any height.
@@ -156,7 +156,14 @@ describe('the board of a batch', () => {
       blocked: null,
     };
     expect(
-      texts({ progress: begun, nowMs: startMs, perMinute: null, dollarsPerSecond: null, failures: [], running: [] }),
+      texts({
+        progress: begun,
+        nowMs: startMs,
+        perMinute: null,
+        dollarsPerSecond: null,
+        failures: [],
+        running: running([], counts),
+      }),
     ).toEqual([
       '0301-abc · preparing the source · 0 s',
       `${'░'.repeat(40)} 0 % · 0 of 0 so far`,
@@ -164,6 +171,11 @@ describe('the board of a batch', () => {
       'deadline in 2 h',
       'machine time 0 s',
     ]);
+  });
+
+  it('says what is reserved only where a budget limits the batch', () => {
+    const budget = { limitSeconds: null, spentSeconds: 60, reservedSeconds: 27_000 };
+    expect(texts({ ...view, progress: { ...progress, budget } })[4]).toBe('machine time 1 m · $0.0017');
   });
 
   it('is one line outside a terminal', () => {
@@ -200,13 +212,13 @@ describe('the board of a batch', () => {
       perMinute: fc.option(fc.oneof(fc.double(), fc.double({ min: 0, max: 100 }))),
       dollarsPerSecond: fc.option(seconds),
       failures: items,
-      running: items,
+      runningRows: items,
       rows: fc.integer({ min: 0, max: 20 }),
     });
     fc.assert(
       fc.property(views, fc.integer({ min: 0, max: 130 }), fc.boolean(), (given, width, colours) => {
         const { counts, limitSeconds, spentSeconds, reservedSeconds, message, perMinute, dollarsPerSecond } = given;
-        const { failures, running, rows } = given;
+        const { failures, runningRows, rows } = given;
         const shown: BoardView = {
           progress: {
             ...progress,
@@ -219,7 +231,7 @@ describe('the board of a batch', () => {
           perMinute,
           dollarsPerSecond,
           failures,
-          running,
+          running: running(runningRows, { ...counts, byOutcome: {} }),
         };
         const lines = boardLines(shown, { width, rows, paint: colours ? coloured : paint });
         expect(lines.length).toBeLessThanOrEqual(Math.max(7, rows));
@@ -242,7 +254,7 @@ describe('the board never ends a command', () => {
   const shapes: readonly [string, Partial<BoardView>][] = [
     ['an item without an id', { failures: [row(1, { itemId: absent })] }],
     ['an item without a reason', { failures: [row(1, { text: absent })] }],
-    ['an item without a phase and its time', { running: [row(1, { phase: absent, since: absent })] }],
+    ['an item without a phase and its time', { running: running([row(1, { phase: absent, since: absent })]) }],
     ['an item with an empty id and reason', { failures: [row(1, { itemId: '', text: '' })] }],
     ['an item of several lines', { failures: [row(1, { itemId: 'a\nb', text: 'x\r\ny\u001b[2J'.repeat(60) })] }],
     [
@@ -348,15 +360,38 @@ describe('the rate of a batch', () => {
   it('is that of the last minutes, and unknown until enough was seen', () => {
     const rate = createProgressRate();
     expect(rate.perMinute()).toBeNull();
-    rate.observe(0, 0);
-    rate.observe(5, 2_000);
+    const observe = (ended: number, second: number) => rate.observe({ ended, running: 2 }, second * 1_000);
+    observe(0, 0);
+    observe(5, 2);
     expect(rate.perMinute()).toBeNull();
-    for (let second = 10; second <= 600; second += 10) rate.observe(second, second * 1_000);
+    for (let second = 10; second <= 600; second += 10) observe(second, second);
     expect(rate.perMinute()).toBe(60);
-    for (let second = 610; second <= 1_200; second += 10) rate.observe(600, second * 1_000);
+    for (let second = 610; second <= 1_200; second += 10) observe(600, second);
     expect(rate.perMinute()).toBe(0);
-    rate.observe(3, 1_300_000);
+    observe(3, 1_300);
     expect(rate.perMinute()).toBeNull();
+  });
+
+  it('is unknown until some items have ended, and at first until as many have ended as run at once', () => {
+    const rate = createProgressRate();
+    const observed = (second: number, ended: number, running: number) => {
+      rate.observe({ ended, running }, second * 1_000);
+      return rate.perMinute();
+    };
+    expect([observed(0, 0, 30), observed(10, 0, 30), observed(20, 3, 30), observed(30, 29, 30)]).toEqual([
+      null,
+      null,
+      null,
+      null,
+    ]);
+    expect([observed(40, 40, 30), observed(50, 40, 50)]).toEqual([60, 48]);
+    // Of a batch that has long been running, a few are enough.
+    const attached = createProgressRate();
+    attached.observe({ ended: 1_000, running: 30 }, 0);
+    attached.observe({ ended: 1_002, running: 30 }, 30_000);
+    expect(attached.perMinute()).toBeNull();
+    attached.observe({ ended: 1_003, running: 30 }, 60_000);
+    expect(attached.perMinute()).toBe(3);
   });
 
   it('gives the remaining time only if items end', () => {

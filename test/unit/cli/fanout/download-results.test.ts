@@ -196,6 +196,43 @@ describe('items that fail while somebody watches', () => {
     expect((await items.look()).fresh).toMatchObject([{ itemId: '2', phase: 'prompt_failed', text: 'no' }]);
   });
 
+  it('are found although the result of another item cannot be read, now or ever', async () => {
+    const store = createResultStore(await temporaryDirectory());
+    const keyOf = (index: number) => `fanout/sf-d-b/key/items/${index}/1.json`;
+    const fail = (index: number) =>
+      store.put(keyOf(index), storedJson(itemResult(index, { outcome: 'prompt_failed' })));
+    const ofOtherVersion = (index: number) => store.put(keyOf(index), Buffer.from('{"version":9}'));
+    let isAway = true;
+    const get: typeof store.get = (ref, options) =>
+      isAway && ref.endsWith(keyOf(4)) ? Promise.reject(new Error('away')) : store.get(ref, options);
+    const shown = (rows: readonly { readonly index: number }[]) => rows.map(({ index }) => index);
+    await Promise.all([fail(0), ofOtherVersion(1)]);
+    const items = createFailedItems({ ...store, get }, batch);
+    expect(shown((await items.look(9)).all)).toEqual([0]);
+    await Promise.all([ofOtherVersion(2), fail(3), fail(4), fail(5)]);
+    const seen = await items.look(9);
+    expect([shown(seen.fresh).sort(), seen.hasMore]).toEqual([[3, 5], true]);
+    isAway = false;
+    const { fresh, all, hasMore } = await items.look(9);
+    expect([shown(fresh), shown(all).sort(), hasMore]).toEqual([[4], [0, 3, 4, 5], undefined]);
+  });
+
+  it('are found although they had failed before the first poll and are counted only afterwards', async () => {
+    const store = createResultStore(await temporaryDirectory());
+    const end = (index: number, generation: number, outcome: ItemResult['outcome']) => {
+      const item = storedJson(itemResult(index, { outcome, generation }));
+      return store.put(`fanout/sf-d-b/key/items/${index}/${generation}.json`, item);
+    };
+    for (const index of [0, 1, 2]) await end(index, 1, 'prompt_failed');
+    const items = createFailedItems(store, batch);
+    const shown = (rows: readonly { readonly index: number }[]) => rows.map(({ index }) => index);
+    expect(shown((await items.look(0)).all)).toEqual([]);
+    await end(2, 2, 'completed');
+    const { fresh, all } = await items.look(1);
+    expect([shown(fresh), shown(all)]).toEqual([[], [1]]);
+    expect(shown((await items.look(9)).all)).toEqual([1, 0]);
+  });
+
   it('are not reported if the store cannot be read', async () => {
     const broken = { list: () => Promise.reject(new Error('away')), get: () => Promise.reject(new Error('away')) };
     expect(await createFailedItems(broken, batch).look(9)).toEqual({ fresh: [], all: [] });

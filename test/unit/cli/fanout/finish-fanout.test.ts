@@ -113,7 +113,7 @@ describe('the output of a finished batch', () => {
     expect(exitCode).toBe(1);
     expect(stderr).toContain('  100 completed\n   18 prompt_failed\n    2 not_started\n  4 retried\n');
     expect(stderr).toContain('not cleaned up: bx_2345abcd');
-    expect(stderr).toContain('sandflow fanout resume b');
+    expect(stderr).toContain('  next: sandflow fanout results b\n        sandflow fanout resume b\n');
   });
 
   it('exits with 1 if a file could not be collected, and prints nothing if quiet and successful', () => {
@@ -147,15 +147,15 @@ describe('the output of a finished batch', () => {
 
 describe('what to do next with a batch', () => {
   it.each([
-    ['completed', 3, undefined, 'next: sandflow fanout results b'],
-    ['partly_failed', 2, 'bad', 'next: sandflow fanout logs b bad · sandflow fanout resume b'],
-    ['failed_fast', 2, '$(id)', 'next: sandflow fanout logs b ITEM · sandflow fanout resume b'],
-    ['cancelled', 0, undefined, 'next: sandflow fanout results b · sandflow fanout resume b'],
+    ['completed', 3, undefined, ['next: sandflow fanout results b']],
+    ['partly_failed', 2, 'bad', ['next: sandflow fanout logs b bad', '      sandflow fanout resume b']],
+    ['failed_fast', 2, '$(id)', ['next: sandflow fanout logs b ITEM', '      sandflow fanout resume b']],
+    ['cancelled', 0, undefined, ['next: sandflow fanout results b', '      sandflow fanout resume b']],
     // With --first, the rest was not wanted.
-    ['completed', 1, 'bad', 'next: sandflow fanout logs b bad'],
+    ['completed', 1, 'bad', ['next: sandflow fanout logs b bad']],
   ] as const)('after %s with %i completed', (outcome, completed, failed, next) => {
     const counts = { ...batchResult().counts, items: 3, completed };
-    expect(nextAfterBatch({ batchId: 'b', outcome, error: null, counts }, failed)).toBe(next);
+    expect(nextAfterBatch({ batchId: 'b', outcome, error: null, counts }, failed)).toEqual(next);
   });
 });
 

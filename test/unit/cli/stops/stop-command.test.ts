@@ -150,7 +150,7 @@ describe('--all', () => {
   it('requires --yes elsewhere, and shows what it would stop', async () => {
     const { chosen, stderr } = await choose('y\n', { isTTY: false });
     expect(chosen).toBe('This stops these 2 sandboxes. Confirm with --yes.');
-    expect(stderr).toMatch(/bx_aaaaaaaa {2}idle +try-1\n.*bx_cccccccc {2}archiving +try-3\n$/s);
+    expect(stderr).toMatch(/bx_aaaaaaaa {2}idle +try-1 .*\n.*bx_cccccccc {2}archiving +try-3\n$/s);
     expect(await choose('', { yes: true, isTTY: false })).toEqual({ chosen: wanted, stderr: '' });
   });
 });
