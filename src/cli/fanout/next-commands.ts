@@ -1,6 +1,7 @@
 /** The next commands for a batch, one a line: a terminal would break a line of several inside a word. */
 import type { FanoutResult } from '../../protocol/fanout/fanout-result.js';
 import { pasteable } from '../output/pasteable.js';
+import { programName } from '../program-name.js';
 
 export function nextWhileBatchRuns(batchId: string): string[] {
   return nextLines(['watch', 'show', 'cancel'].map((name) => `${name} ${batchId}`));
@@ -24,5 +25,5 @@ export function nextAfterBatch(
 }
 
 function nextLines(commands: readonly string[]): string[] {
-  return commands.map((command, at) => `${at === 0 ? 'next:' : '     '} sandflow fanout ${command}`);
+  return commands.map((command, at) => `${at === 0 ? 'next:' : '     '} ${programName} fanout ${command}`);
 }

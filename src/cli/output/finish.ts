@@ -6,6 +6,7 @@ import type { Unfinished } from '../connect/watch.js';
 import { plainError } from '../errors.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
+import { programName } from '../program-name.js';
 import { formatDuration, plural } from '../units.js';
 import { type JobLinks, linksText, nextAfterEnd } from './job-links.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
@@ -50,7 +51,7 @@ export interface FinishOptions {
 /** @returns the exit code */
 export async function finish(end: WatchEnd, io: Streams, options: FinishOptions): Promise<number> {
   const { jobId, json, isolation = null } = options;
-  const comeBack = `Reattach with: sandflow jobs watch ${jobId}`;
+  const comeBack = `Reattach with: ${programName} jobs watch ${jobId}`;
   if (end.kind === 'detached' || end.kind === 'deadline') {
     const detached = end.kind === 'detached';
     const message = `${detached ? 'Detached' : 'Stopped watching'}; job ${jobId} is still running. ${comeBack}`;

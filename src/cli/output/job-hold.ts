@@ -1,6 +1,7 @@
 /** Says what holds a running job, for every command that shows one. Pure. */
 import type { JobPhase } from '../../protocol/job/job-phases.js';
 import type { AwaitedStop, JobProgress } from '../../protocol/job/job-progress.js';
+import { programName } from '../program-name.js';
 import { pasteable } from './pasteable.js';
 import { oneLine } from './terminal-safe.js';
 
@@ -135,10 +136,10 @@ function nextOf(job: HeldJob, stop: AwaitedStop | null): string[] {
   const { jobId, phase, cutShort, sandboxId } = job;
   const mayCancel = cutShort === 'cancelled' ? skipsByCancel.has(phase) : !isEnding(job) && cutShort == null;
   return [
-    `sandflow jobs logs ${jobId} -f`,
-    `sandflow jobs watch ${jobId}`,
-    ...(stop !== null && sandboxId !== null ? [`sandflow stops explain ${pasteable(sandboxId, 'SANDBOX')}`] : []),
-    ...(mayCancel ? [`sandflow jobs cancel ${jobId}`] : []),
+    `${programName} jobs logs ${jobId} -f`,
+    `${programName} jobs watch ${jobId}`,
+    ...(stop !== null && sandboxId !== null ? [`${programName} stops explain ${pasteable(sandboxId, 'SANDBOX')}`] : []),
+    ...(mayCancel ? [`${programName} jobs cancel ${jobId}`] : []),
   ];
 }
 

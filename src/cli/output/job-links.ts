@@ -1,6 +1,7 @@
 /** The links of a job: its workflow id, its page in Temporal's UI, and the next commands. */
 import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import type { JobAddress } from '../../workflow-client/jobs/job-client.js';
+import { programName } from '../program-name.js';
 import type { JobReport } from './job-report.js';
 import { pasteable } from './pasteable.js';
 
@@ -35,9 +36,9 @@ export function linksText({ workflowId, uiUrl }: JobLinks): string {
 export function nextWhileRunning(
   jobId: string,
   commands: readonly string[] = [
-    `sandflow jobs logs ${jobId} -f`,
-    `sandflow jobs watch ${jobId}`,
-    `sandflow jobs cancel ${jobId}`,
+    `${programName} jobs logs ${jobId} -f`,
+    `${programName} jobs watch ${jobId}`,
+    `${programName} jobs cancel ${jobId}`,
   ],
 ): string {
   return `next: ${commands.join(' · ')}`;
@@ -54,5 +55,5 @@ export function nextAfterEnd({
   const goesOn = conversations.size === 1 && deletion === null;
   const lost = files.filter(({ ref, missing, diff }) => ref === null && !missing && !diff);
   const get = lost.map(({ path }) => ` --get ${pasteable(path, 'PATH')}`).slice(0, mostNamed);
-  return `next: sandflow jobs logs ${jobId}${goesOn ? ` · sandflow continue ${jobId} "…"${get.join('')}` : ''}`;
+  return `next: ${programName} jobs logs ${jobId}${goesOn ? ` · ${programName} continue ${jobId} "…"${get.join('')}` : ''}`;
 }

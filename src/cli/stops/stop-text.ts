@@ -5,6 +5,7 @@ import type { JobError } from '../../protocol/job/job-result.js';
 import type { EscalationStepView, StopOutcome, StopRequest, StopRequestView } from '../../protocol/stop.js';
 import { keptTexts } from '../output/job-text.js';
 import { pasteable } from '../output/pasteable.js';
+import { programName } from '../program-name.js';
 
 /** How the command ended for one sandbox. */
 export type StopEnd =
@@ -82,7 +83,7 @@ export function reattachHint(
   const request = shellWord(requestId);
   const one = left.length === 1;
   const ids = left.map(({ sandboxId }) => pasteable(sandboxId, 'SANDBOX')).join(' ');
-  const again = `sandflow stop ${ids} --wait --request ${request}`;
+  const again = `${programName} stop ${ids} --wait --request ${request}`;
   const missing = left.filter(({ error }) => error !== null).length;
   const going = left.length - missing;
   const several = `${going} stops continue`;

@@ -4,14 +4,16 @@ import { expect, test } from 'vitest';
 import { readSource, repository } from './source-imports.js';
 
 /**
- * Optional reads: a price, when a kept sandbox stops itself, the history of a sandbox while somebody looks, which has
- * pauses of its own, whether a bridge is registered, and the checks of what is named, which no missing answer holds back.
+ * Optional reads: a price, when a kept sandbox stops itself, whether a job works in a sandbox that is to be stopped, the
+ * history of a sandbox while somebody looks, which has pauses of its own, whether a bridge is registered, and the checks
+ * of what is named, which no missing answer holds back.
  */
 const lookedAtInPassing = [
   'src/cli/connect/check-source.ts',
   'src/cli/connect/check-wanted.ts',
   'src/cli/output/price.ts',
   'src/cli/run/kept-sandbox.ts',
+  'src/cli/stops/work-in-sandboxes.ts',
   'src/cli/transcript/history-reader.ts',
   'src/cli/webhooks/polled-waits.ts',
 ];

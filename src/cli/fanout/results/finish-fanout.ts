@@ -11,6 +11,7 @@ import { type JobLinks, linksText } from '../../output/job-links.js';
 import { printJson } from '../../output/json.js';
 import { createPaint } from '../../output/terminal.js';
 import { oneLine, setIn } from '../../output/terminal-safe.js';
+import { programName } from '../../program-name.js';
 import { formatDuration, plural } from '../../units.js';
 import { nextAfterBatch } from '../next-commands.js';
 import { duration } from '../progress/line.js';
@@ -74,7 +75,7 @@ export function leaveFanout(
   const detached = kind === 'detached';
   const message = `${detached ? 'Detached' : 'Stopped watching'}; batch ${batchId} is still running.`;
   io.stderr.write(
-    `${message}\n  reattach:  sandflow fanout watch ${batchId}\n  cancel:    sandflow fanout cancel ${batchId}\n`,
+    `${message}\n  reattach:  ${programName} fanout watch ${batchId}\n  cancel:    ${programName} fanout cancel ${batchId}\n`,
   );
   const error = plainError(detached ? 'detached' : 'watch_deadline', message);
   if (json) printJson(io.stdout, { batchId, outcome: null, isolation, error });
