@@ -11,7 +11,7 @@ const askedAtOnce = 8;
 
 /**
  * The jobs and batches that work in each sandbox, by its id. A sandbox without any is left out, and so is one that is
- * being stopped already, or about which nobody answers: a stop must not depend on this look.
+ * archived or being stopped already, or about which nobody answers: a stop must not depend on this look.
  */
 export async function workInEach(
   { temporal, config }: Pick<Platform, 'temporal' | 'config'>,
@@ -22,7 +22,7 @@ export async function workInEach(
     temporal.withDeadline(Date.now() + answerWithinMs, () => workIn(temporal, sandbox, config.deployment));
   const found = await Promise.all(
     sandboxes
-      .filter(({ stop }) => !isOpenStop(stop))
+      .filter(({ state, stop }) => state !== 'archived' && !isOpenStop(stop))
       .map((one) => gate(async () => [one.id, await look(one).catch(() => [])] as const)),
   );
   return new Map(found.filter(([, ids]) => ids.length > 0));
