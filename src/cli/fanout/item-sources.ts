@@ -36,7 +36,9 @@ export async function openItemSources(
     );
   }
   if (given.filter(isStdin).length > 1) throw new UsageError('Stdin (-) can be given only once.');
-  const kinds = await Promise.all(given.map((file) => kindOf(file, io.cwd)));
+  // One after another, so that the first wrong one is named.
+  const kinds: Awaited<ReturnType<typeof kindOf>>[] = [];
+  for (const file of given) kinds.push(await kindOf(file, io.cwd));
   const prose = format === undefined ? given.find((file) => /\.(?:md|markdown)$/i.test(file)) : undefined;
   if (prose !== undefined) {
     throw new UsageError(

@@ -15,7 +15,7 @@ import { diffFolderOf, parsePutPair, requireItemFile } from '../run/file-pairs.j
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles } from '../run/put-files.js';
 import { readBody } from '../run/read-body.js';
-import { readTextOrFile } from '../run/read-prompts.js';
+import { readTextOrFile, readTextsOrFiles } from '../run/read-prompts.js';
 import { formatDuration, ofThisProcess, parseDurationMs, plural } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
 import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
@@ -105,11 +105,9 @@ type Plan = Awaited<ReturnType<typeof planOf>>;
 
 /** Parses and checks the options before the settings are read. */
 async function planOf(options: FanoutOptions, cwd: string) {
-  const texts = (given: readonly string[], option: string) =>
-    Promise.all(given.map((text) => readTextOrFile(text, option, cwd)));
   const preparing = {
     setupScript: await readTextOrFile(options.setup, '--setup', cwd),
-    prompts: await texts(options.preparePrompt, '--prepare-prompt'),
+    prompts: await readTextsOrFiles(options.preparePrompt, '--prepare-prompt', cwd),
     createBody: await readBody(options.createBody, '--create-body', cwd),
   };
   const forkBody = await readBody(options.forkBody, '--fork-body', cwd);
@@ -119,7 +117,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
   return {
     policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options, forkBody) },
     reading: {
-      templates: await texts(options.prompt, '--prompt'),
+      templates: await readTextsOrFiles(options.prompt, '--prompt', cwd),
       matrix: { ...matrixOf(options), promptBody: await readBody(options.promptBody, '--prompt-body', cwd) },
       parseDurationMs: (text: string) => parseDurationMs(text, 'deadline'),
     },

@@ -3,7 +3,7 @@
 import { createTemplate } from '../../fanout/template.js';
 import type { FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import type { CliIo } from '../io.js';
-import { readTextOrFile } from '../run/read-prompts.js';
+import { readTextsOrFiles } from '../run/read-prompts.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
 import { policyOf } from './batch-input.js';
@@ -44,7 +44,7 @@ async function changeOfOptions(
   { prompt, provider, model, effort }: ResumeFanoutOptions,
   cwd: string,
 ): Promise<ItemChange | undefined> {
-  const templates = await Promise.all(prompt.map((text) => readTextOrFile(text, '--prompt', cwd)));
+  const templates = await readTextsOrFiles(prompt, '--prompt', cwd);
   templates.forEach(createTemplate);
   const change = {
     templates,

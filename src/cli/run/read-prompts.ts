@@ -24,7 +24,7 @@ export async function readPrompts(
   const asText = texts === undefined ? 'pass it on stdin (-)' : 'use --prompt';
   const prompts: string[] = [];
   for (const one of given) prompts.push(await readPrompt(one, { io, asText, isAlone: given.length === 1 }));
-  for (const text of texts ?? []) prompts.push(await readTextOrFile(text, '--prompt', io.cwd));
+  prompts.push(...(await readTextsOrFiles(texts ?? [], '--prompt', io.cwd)));
   if (prompts.length === 0) {
     throw new UsageError(
       'No prompt given. Pass text, a file, or - for stdin: sandflow run "Say hello", sandflow run task.md.',
@@ -133,4 +133,11 @@ function textOf(content: Buffer, what: string): string {
 function notEmpty(text: string, what: string): string {
   if (text.trim() === '') throw new UsageError(`${what} is empty.`);
   return text;
+}
+
+/** Reads each of the texts as `readTextOrFile` does. One after another, so that the first wrong one is named. */
+export async function readTextsOrFiles(given: readonly string[], what: string, cwd: string): Promise<string[]> {
+  const texts: string[] = [];
+  for (const one of given) texts.push(await readTextOrFile(one, what, cwd));
+  return texts;
 }
