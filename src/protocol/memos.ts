@@ -15,6 +15,11 @@ export interface OutcomeMemo {
   readonly shortfall?: string;
 }
 
+/** What a batch writes at its end. Absent in a batch that has not ended. */
+export interface BatchEndMemo {
+  readonly counts?: { readonly completed: number; readonly items: number };
+}
+
 /** Whether summaries of activities may contain texts. The caller that starts the workflow sets it. */
 export interface TextInSummariesMemo {
   /** Absent, or true: they show texts. */

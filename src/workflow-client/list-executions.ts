@@ -44,6 +44,8 @@ export interface FanoutSummary extends ListedWorkflow {
   readonly batchId: string;
   /** The title of the batch; null if it has none or if it cannot be read. */
   readonly title: string | null;
+  /** How many of its items completed; null while it runs, and if it cannot be read. */
+  readonly counts: { readonly completed: number; readonly items: number } | null;
 }
 
 /** Options of `listJobs`. */
@@ -99,8 +101,14 @@ export async function listFanouts(client: Client, options: ListFanoutsOptions): 
     batchId: id,
     ...listed,
     title: textIn(memo.title),
+    counts: countsIn(memo.counts),
     unreadable,
   }));
+}
+
+function countsIn(value: unknown): FanoutSummary['counts'] {
+  const { completed, items } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof completed === 'number' && typeof items === 'number' ? { completed, items } : null;
 }
 
 interface Execution extends ListedWorkflow {

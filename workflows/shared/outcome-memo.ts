@@ -3,13 +3,13 @@
  * `completed`.
  */
 import { upsertMemo } from '@temporalio/workflow';
-import type { EndedSandboxesMemo, OutcomeMemo } from '../../src/protocol/memos.js';
+import type { BatchEndMemo, EndedSandboxesMemo, OutcomeMemo } from '../../src/protocol/memos.js';
 
-/** @param sandboxes of a job; one write holds all, because each write is an event */
+/** @param more the sandboxes of a job, or the counts of a batch; one write holds all, because each write is an event */
 export function recordOutcome(
   { outcome, shortfall }: { readonly outcome: string; readonly shortfall: string | null },
-  sandboxes: EndedSandboxesMemo = {},
+  more: EndedSandboxesMemo | BatchEndMemo = {},
 ): void {
   const memo: OutcomeMemo = { outcome, ...(shortfall !== null && { shortfall }) };
-  upsertMemo({ ...sandboxes, ...memo });
+  upsertMemo({ ...more, ...memo });
 }

@@ -32,8 +32,9 @@ export const printBatches = listCommand(
   'batches',
   async () => (await import('../../workflow-client/list-executions.js')).listFanouts,
   {
-    header: ['BATCH', 'STATUS', 'STARTED', 'TITLE'],
+    header: ['BATCH', 'STATUS', 'COMPLETED', 'STARTED', 'TITLE'],
     idAndText: ({ batchId, title }) => [batchId, title],
+    counts: ({ counts }) => counts && `${counts.completed} of ${counts.items}`,
   },
 );
 
@@ -47,7 +48,13 @@ const statusText = (status: string) => (status === 'completed' ? 'ended' : statu
 function listCommand<Row extends ListedWorkflow>(
   name: string,
   load: () => Promise<(temporal: Client, options: ListJobsOptions) => Promise<Row[]>>,
-  table: { readonly header: readonly string[]; readonly idAndText: (row: Row) => readonly [string, string | null] },
+  table: {
+    readonly header: readonly string[];
+    readonly idAndText: (
+      row: Row,
+    ) => readonly [string, string | null] /** Of a batch: how many of its items completed. */;
+    readonly counts?: (row: Row) => string | null;
+  },
 ): ListCommand {
   return async ({ open, failed, since: when, label, schedule, limit: count, json }, context) => {
     const { io } = context;
@@ -68,6 +75,7 @@ function listCommand<Row extends ListedWorkflow>(
       return [
         id,
         row.outcome === null ? statusText(row.status) : endText({ ...row, outcome: row.outcome }),
+        ...(table.counts ? [table.counts(row) ?? ''] : []),
         `${ageText(row.startedAt, nowMs)} ago`,
         text ?? unreadable,
       ];

@@ -13,7 +13,7 @@ import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { BatchInput, ChunkPlace } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
 import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
-import type { OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
+import type { BatchEndMemo, OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
 import { fanoutPlacesQuery, fanoutProgressQuery, workflowTypes } from '../../protocol/messages.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
@@ -61,7 +61,7 @@ export interface StartedFanout {
   readonly runId: string;
 }
 
-export interface FanoutMemo extends OutcomeMemo, TextInSummariesMemo {
+export interface FanoutMemo extends OutcomeMemo, BatchEndMemo, TextInSummariesMemo {
   readonly title: string | null;
   /** Digest that shows whether a second start with the same id has the same input. */
   readonly inputDigest: string;

@@ -62,7 +62,7 @@ export async function resumeFanout(
     batchKey,
     resume: { round: (resume?.round ?? 0) + 1, retryFailed, ...(changed && { changed }) },
   };
-  const { shortfall: ___, ...kept } = earlierMemo;
+  const { shortfall: ___, counts: ____, ...kept } = earlierMemo;
   const memo = { ...kept, batchKey, outcome: null };
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.ALLOW_DUPLICATE;

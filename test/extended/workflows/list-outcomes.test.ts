@@ -90,7 +90,7 @@ it('a job and a batch that completed without a file are listed with those that f
     const options = { deployment, failed: true };
     expect(await listJobs(stand.client, options)).toMatchObject([{ jobId: 'lacks', shortfall: '1 file missing' }]);
     expect(await listFanouts(stand.client, options)).toMatchObject([
-      { batchId: 'lacks-too', outcome: 'completed', shortfall: '1 file missing' },
+      { batchId: 'lacks-too', outcome: 'completed', shortfall: '1 file missing', counts: { completed: 1, items: 1 } },
     ]);
   }, patient);
 });

@@ -35,7 +35,8 @@ export async function finish(batch: BatchState): Promise<FanoutResult> {
   const result = await store(batch, outcome);
   batch.error = result.error;
   batch.shortfall = result.shortfall;
-  recordOutcome(result);
+  const { completed, items } = result.counts;
+  recordOutcome(result, { counts: { completed, items } });
   const { batchId, notify } = batch.input;
   const teller = { input: { jobId: batchId, notify }, sandbox: null };
   await sendNotification(teller, 'ended', outcome, endedMessage(result));
