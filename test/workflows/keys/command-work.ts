@@ -57,7 +57,10 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
   'fanout show': [({ batchId }) => ['fanout', 'show', batchId]],
   'fanout watch': [({ batchId }) => ['fanout', 'watch', batchId]],
   'fanout cancel': [({ batchId }) => ['fanout', 'cancel', batchId]],
-  'fanout resume': [({ batchId }) => ['fanout', 'resume', batchId, '--detach']],
+  'fanout resume': [
+    ({ batchId }) => ['fanout', 'resume', batchId, '--provider', 'codex', '--dry-run'],
+    ({ batchId }) => ['fanout', 'resume', batchId, '--detach'],
+  ],
   'fanout results': [({ batchId }) => ['fanout', 'results', batchId]],
   'fanout logs': [({ openBatchId }) => ['fanout', 'logs', openBatchId, 'item-0']],
   'fanout report': [({ batchId }) => ['fanout', 'report', batchId]],

@@ -100,7 +100,7 @@ async function look({ platform, address, view, replaced }: Looked, signal: Abort
       if (running) view.running({ ...running, endedTries: ended });
       if (failures) view.failed(failures);
       view.show(progress);
-      if (Date.now() - priceAtMs > priceEveryMs) {
+      if (progress.outcome === null && Date.now() - priceAtMs > priceEveryMs) {
         priceAtMs = Date.now();
         void findDollarsPerSecond(platform.service).then(view.price);
       }

@@ -139,7 +139,12 @@ it('a result store that is full is what jobs show says, and the row of an item',
   await submit(stand, input, first ? [{ ...first, collect: ['out'] }] : []);
   const looks = createItemLooks({ temporal: stand.client, service: stand.api }, input);
   const row = { phase: 'collecting files', text: expect.stringContaining('The disk is full: /results') };
-  await expect.poll(() => looks.look(5, new AbortController().signal)).toMatchObject([row]);
+  const { signal } = new AbortController();
+  const rows = async () => {
+    await looks.look(5, signal);
+    return (await looks.list(signal)).rows;
+  };
+  await expect.poll(rows).toMatchObject([row]);
   isFull = false;
   expect(await handle.result()).toMatchObject({ outcome: 'completed', files: [{ error: null }] });
   expect(await ended(stand, input)).toMatchObject({ outcome: 'completed' });
