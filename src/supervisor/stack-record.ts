@@ -16,7 +16,8 @@ export type StackRecord = z.infer<typeof stackRecordSchema>;
 
 /** @returns undefined if the last stack of the home has ended in order, and nobody keeps it up */
 export async function readStackRecord(recordFile: string): Promise<StackRecord | undefined> {
-  const parsed = stackRecordSchema.safeParse(await readJsonFile(recordFile));
+  // A memo must not hold up a command, whatever is in its place.
+  const parsed = stackRecordSchema.safeParse(await readJsonFile(recordFile).catch(() => undefined));
   return parsed.success ? parsed.data : undefined;
 }
 
@@ -25,7 +26,7 @@ export async function writeStackRecord(recordFile: string, record: StackRecord):
 }
 
 export async function removeStackRecord(recordFile: string): Promise<void> {
-  await rm(recordFile, { force: true });
+  await rm(recordFile, { force: true }).catch(() => undefined);
 }
 
 /** One sentence about a stack that has ended without `sandflow down`. */

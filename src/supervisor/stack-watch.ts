@@ -11,7 +11,7 @@ import { untilIdle } from './until-idle.js';
 /** How long the supervisor waits for Temporal before it answers, in ms. */
 const answerWithinMs = 2_000;
 /** How often the record of the stack says again what is open, in ms. */
-const recordEveryMs = 60_000;
+const recordEveryMs = 15_000;
 
 export interface StackWatch {
   /** Aborted once a command has ended the stack. */
@@ -21,7 +21,7 @@ export interface StackWatch {
   ready(stack: Stack, temporal: Client): void;
   /** Resolves when the stack has been idle for long enough and nobody has asked to keep it, or at the abort. */
   untilIdle(clients: () => number, idleMs: number, signal: AbortSignal): Promise<void>;
-  /** Removes the record of a stack that ends in order, unless `sandflow up` keeps it: a shutdown is no `down`. */
+  /** Removes the record of a stack that ends in order. If it is kept, or jobs are open, only `down` is such an end. */
   close(): Promise<void>;
 }
 
@@ -45,6 +45,8 @@ export function createStackWatch(
   let recordedAtMs = 0;
   let recording: Promise<void> = Promise.resolve();
   let isClosed = false;
+  let isDown = false;
+  let openAtLast: number | null = earlier?.openJobs ?? 0;
   let endsAt: string | null = null;
 
   const open = async () => {
@@ -83,6 +85,7 @@ export function createStackWatch(
     // A stack that is only starting has not looked: what the one before left is still true.
     const { openJobs: jobs, activeSchedules: schedules } = running || !earlier ? await open() : earlier;
     if (isClosed) return;
+    openAtLast = jobs;
     const seenAt = new Date().toISOString();
     await writeStackRecord(recordFile, { kept, seenAt, openJobs: jobs, activeSchedules: schedules });
   };
@@ -93,21 +96,24 @@ export function createStackWatch(
     return recording;
   };
   const close = async (): Promise<void> => {
-    isClosed = !kept;
+    // A shutdown of the machine leaves jobs that wait.
+    const isOver = isDown || (!kept && openAtLast === 0);
+    isClosed = isOver;
     await recording;
-    if (!kept) await removeStackRecord(recordFile);
+    if (isOver) await removeStackRecord(recordFile);
   };
 
   return {
     ended: end.signal,
     async answer(ask) {
-      if (ask === 'keep') {
+      // A foreground stack ends with its command, whoever asks.
+      if (ask === 'keep' && !foreground) {
         kept = true;
         await record();
       }
       const told = await status();
       if (ask !== 'force_end' && (ask !== 'end' || told.openJobs !== 0 || told.clients.length > 0)) return told;
-      kept = false;
+      isDown = true;
       end.abort();
       await close();
       return { ...told, state: 'ending' };
@@ -118,7 +124,7 @@ export function createStackWatch(
     async untilIdle(connected, idleMs, signal) {
       if (!running) return;
       const { temporal } = running;
-      await untilIdle({
+      const isIdle = await untilIdle({
         clients: connected,
         openJobs: () => temporal.withDeadline(Date.now() + 5_000, () => countOpenWork(temporal, config)),
         idleMs,
@@ -129,6 +135,7 @@ export function createStackWatch(
         },
         signal,
       });
+      if (isIdle) openAtLast = 0;
     },
     close,
   };

@@ -9,17 +9,29 @@ interface NamedSandbox {
   readonly name?: string | null | undefined;
 }
 
+/** An open job or batch. */
+export interface WorkInSandbox {
+  /** Its id; that of the workflow if it belongs to another deployment. */
+  readonly id: string;
+  readonly isBatch: boolean;
+}
+
 /**
- * The ids of open jobs and batches that work in a sandbox: the owner that its name tells, and the holders of leases. An
- * id is that of a workflow if it belongs to another deployment.
- * @throws what Temporal's client throws if it gets no answer
+ * The open jobs and batches that work in a sandbox: the owner that its name tells, and the holders of leases.
+ * @throws what Temporal's client throws if it gets no answer, and knows of no work without it
  */
-export async function workIn(client: Client, sandbox: NamedSandbox, deployment: string): Promise<string[]> {
-  const [owner, holders] = await Promise.all([openOwner(client, sandbox), leaseHolders(client, sandbox.id)]);
+export async function workIn(client: Client, sandbox: NamedSandbox, deployment: string): Promise<WorkInSandbox[]> {
+  const owner = await openOwner(client, sandbox);
+  const holders = await leaseHolders(client, sandbox.id).catch((error: unknown) => {
+    if (owner === undefined) throw error;
+    return [];
+  });
   const prefix = jobWorkflowId(deployment, '');
-  const idOf = (workflowId: string) =>
-    workflowId.startsWith(prefix) ? (workflowId.slice(prefix.length).split('/')[0] ?? '') : workflowId;
-  return [...new Set([...(owner === undefined ? [] : [owner]), ...holders].map(idOf))];
+  const workflowIds = new Set([...(owner === undefined ? [] : [owner]), ...holders]);
+  return [...workflowIds].map((workflowId) => {
+    const own = workflowId.startsWith(prefix) ? workflowId.slice(prefix.length).split('/')[0] : undefined;
+    return { id: own ?? workflowId, isBatch: own !== undefined && workflowId.includes('/') };
+  });
 }
 
 async function openOwner(client: Client, { name }: NamedSandbox): Promise<string | undefined> {

@@ -3,6 +3,7 @@
 import { longestMachineSeconds } from '../../contract/workflow-safe/machine-types.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { headOf } from '../../contract/workflow-safe/stored-text.js';
+import { createTemplate } from '../../fanout/template.js';
 import type { FanoutItem, FanoutPolicy, FanoutSource, MachineType } from '../../protocol/fanout/fanout-input.js';
 import { type FanoutAddress, fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import { planResume, type ResumePlan } from '../../workflow-client/fanouts/plan-resume.js';
@@ -39,6 +40,8 @@ export async function resumeBatch(
     const batch = { deployment: platform.config.deployment, batchId };
     const plan = await planOf(platform, batch, command, options);
     const { counts, sealed, budget } = await fanoutProgress(platform.temporal, batch);
+    const stopAt = command.policy.stopAt ?? plan?.policy.stopAt;
+    if (stopAt && !plan?.only) requireUnreached(stopAt, counts.completed);
     if (plan) requireRoom(plan, { ...plan.policy, ...command.policy }, budget.spentSeconds, command.policy);
     const wanted = await wantedOf(platform, batch, plan);
     const checked = { service: platform.service, signal: io.interrupted, notices: view };
@@ -48,7 +51,8 @@ export async function resumeBatch(
       return printPlan(batchId, plan, { ...plan.policy, ...command.policy }, options, context);
     }
     const left = counts.items - counts.completed - (options.retryFailed ? 0 : counts.failed);
-    if (plan?.changes ? plan.items.length === 0 : sealed && left === 0) {
+    const runs = plan?.changes ? plan.items.length > 0 : !sealed || left > 0;
+    if (!runs) {
       view.notice(nothingLeft(batchId, plan, counts.completed === counts.items), 'detail');
     } else {
       if (options.check) await checkWanted(wanted, checked);
@@ -57,7 +61,7 @@ export async function resumeBatch(
       await resume(platform, batch, { command, plan, options, context });
       view.notice(`Batch ${batchId} resumed: running ${whatRuns(plan)}.`, 'detail');
     }
-    return finish(platform, batchId, options, { context, view });
+    return finish(platform, batchId, { ...options, detach: options.detach && runs }, { context, view });
   });
 }
 
@@ -79,7 +83,8 @@ async function planOf(
       ...(change && { change: changeOf(change, readText) }),
     }),
   );
-  if (change && change.templates.length > 0) requireDifferent(plan.items.map(({ item }) => item));
+  const isFixed = (text: string) => createTemplate(text).columns.length === 0;
+  if (change?.templates.length && change.templates.every(isFixed)) requireDifferent(plan.items.map(({ item }) => item));
   return plan;
 }
 
@@ -92,6 +97,14 @@ function requireDifferent(items: readonly FanoutItem[]): void {
   if (works.length < 2 || new Set(works).size > 1) return;
   throw new UsageError(
     '--prompt: the template gives every item the same prompt. Name a column: {{prompt}} is the prompt with which the item was submitted.',
+  );
+}
+
+/** @throws UsageError if the batch ends before any item runs, because enough items have completed */
+function requireUnreached(stopAt: FanoutPolicy['stopAt'], completed: number): void {
+  if (stopAt.kind !== 'successes' || completed < stopAt.count) return;
+  throw new UsageError(
+    `The batch ends at the first ${stopAt.count} completed items (--first), and ${completed} have completed, so no item would run. Set a larger --first, or name the items with --only.`,
   );
 }
 

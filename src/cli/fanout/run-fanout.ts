@@ -2,6 +2,7 @@
 
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { FanoutInput, FanoutItem } from '../../protocol/fanout/fanout-input.js';
+import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import { submitFanout } from '../../workflow-client/fanouts/submit-fanout.js';
 import type { Labels } from '../../workflow-client/labels.js';
 import type { CommandContext } from '../command.js';
@@ -80,7 +81,9 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
       if (context.undone !== undefined || isOfAnother(error)) await release?.();
       throw error;
     }
-    if (options.detach) {
+    const { outcome } = await platform.patiently(() => fanoutProgress(platform.temporal, { deployment, batchId }));
+    // A batch that has ended before tells its end.
+    if (options.detach && outcome === null) {
       for (const line of nextWhileBatchRuns(batchId)) view.notice(line, 'detail');
       view.close();
       return await printStarted(batchId, platform, io, options);

@@ -19,6 +19,7 @@ interface Place {
 
 /** Safe to repeat: each copy replaces the one before. */
 export async function copyFiles(from: string, to: string, context: CommandContext): Promise<void> {
+  if (from === '' || to === '') throw new UsageError('Neither of the two may be empty.');
   const [source, target] = [placeOf(from), placeOf(to)];
   if ((source === undefined) === (target === undefined)) {
     throw new UsageError('One of the two must be in a sandbox, like bx_2345abcd:out/report.csv, and the other here.');
@@ -39,6 +40,7 @@ async function copyIn(local: string, { sandboxId, path }: Place, context: Comman
   const { io } = context;
   const remote = path === '' ? posix.basename(resolve(io.cwd, local)) : path;
   const found = await findPutFiles([{ local, remote }], io.cwd).catch(namingArgument);
+  if (found.length === 0) throw new UsageError(`${local} has no files.`);
   await withService(context, async ({ service }) => {
     for (const file of found) {
       const content = (await readPutFile(file)).toString('base64');
@@ -57,13 +59,13 @@ async function copyOut({ sandboxId, path }: Place, local: string, context: Comma
   const { io } = context;
   if (path === '') throw new UsageError(`Name a file or folder of the sandbox, like ${sandboxId}:out/report.csv.`);
   const target = resolve(io.cwd, local);
-  const isFolder =
-    local.endsWith('/') ||
-    (await stat(target).then(
-      (found) => found.isDirectory(),
-      () => false,
-    ));
-  const named = isFolder ? join(target, posix.basename(posix.normalize(path))) : target;
+  const there = await stat(target).catch(() => undefined);
+  if (there && !there.isDirectory() && !there.isFile())
+    throw new UsageError(`${local} is neither a file nor a folder.`);
+  const isFolder = local.endsWith('/') || there?.isDirectory() === true;
+  const name = posix.basename(posix.normalize(path));
+  // The home directory of the sandbox has no name of its own.
+  const named = isFolder ? join(target, /^\.*$/.test(name) ? sandboxId : name) : target;
   const saved = await withService(context, async ({ service }) => {
     const { body, contentType } = await service.openArtifact(sandboxId, path, { signal: io.interrupted });
     // The service sends a folder as one archive.

@@ -50,7 +50,12 @@ async function findKey(identity: string | undefined, cwd: string): Promise<KeyPa
       : [resolve(cwd, identity.replace(/\.pub$/, ''))];
   for (const privateKeyFile of files) {
     const publicKey = await readFile(`${privateKeyFile}.pub`, 'utf8').catch(() => undefined);
-    if (publicKey !== undefined) return { privateKeyFile, publicKey: publicKey.trim() };
+    if (publicKey === undefined) continue;
+    // The service must never get a private key.
+    if (!/^(?:ssh|ecdsa|sk)-\S+ \S+[^\n]*\n?$/.test(publicKey)) {
+      throw new UsageError(`${privateKeyFile}.pub is not a public key of OpenSSH.`);
+    }
+    return { privateKeyFile, publicKey: publicKey.trim() };
   }
   const where = files.map((file) => `${file}.pub`).join(', ');
   throw new UsageError(`There is no public key in ${where}. Make one: ssh-keygen -t ed25519`);

@@ -19,7 +19,8 @@ export const declareShow = (parent: Parent) =>
     .option('--json', 'print one JSON object on stdout');
 
 const execHelp = `
-One word is a line for the shell of the sandbox; several words reach the program as they are.
+One word is a line for the shell of the sandbox; several words reach the program as they are. The command has no
+stdin, and the service cuts a very long output.
 
 Exit codes: that of the command, or one of sandflow, with an error: message, if the command did not run.
 `;

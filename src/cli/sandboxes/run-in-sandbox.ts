@@ -29,9 +29,15 @@ export async function runInSandbox(
     timeoutSeconds: limitMs / 1_000,
     ...(cwd !== undefined && { cwd }),
   };
-  const result = await withService(context, ({ service }) =>
-    service.runCommand(sandboxId, body, { timeoutMs: limitMs + answerMs, signal: io.interrupted }),
-  );
+  const result = await withService(context, async ({ service }) => {
+    try {
+      return await service.runCommand(sandboxId, body, { timeoutMs: limitMs + answerMs, signal: io.interrupted });
+    } catch (error) {
+      const most = formatDuration(limitMs);
+      if (io.interrupted.aborted) io.stderr.write(`The command may go on in ${sandboxId}, for ${most} at most.\n`);
+      throw error;
+    }
+  });
   io.stdout.write(Buffer.from(result.stdout));
   io.stderr.write(Buffer.from(result.stderr));
   if (result.timedOut) io.stderr.write(`The command was ended after ${formatDuration(limitMs)}. See --timeout.\n`);

@@ -1,5 +1,6 @@
 /** Selects the sandboxes of `stop --all` and asks for confirmation. */
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
+import type { WorkInSandbox } from '../../workflow-client/sandbox-work.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import type { CliIo } from '../io.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -23,9 +24,10 @@ export function stoppable(sandboxes: readonly Sandbox[], pattern: string | undef
   );
 }
 
+/** The jobs and batches that work in a sandbox, by its id; `unknown` if nobody answers. */
+export type WorkBySandbox = ReadonlyMap<string, readonly WorkInSandbox[] | 'unknown'>;
+
 type AskingIo = Pick<CliIo, 'stdin' | 'stderr' | 'interrupted'>;
-/** The jobs and batches that work in a sandbox, by its id. */
-type WorkBySandbox = ReadonlyMap<string, readonly string[]>;
 
 /**
  * In a terminal, lists the selection and asks for confirmation. Elsewhere, requires `--yes`.
@@ -46,7 +48,7 @@ export async function chooseSandboxes(
   const work = await workInEach(chosen);
   for (const { id, name, state } of chosen) {
     const works = work.get(id);
-    const mark = works ? `  (${worksText(works)} in it)` : '';
+    const mark = works && works !== 'unknown' ? `  (${worksText(works)} in it)` : '';
     io.stderr.write(`  ${oneLine(id)}  ${oneLine(state).padEnd(12)}  ${oneLine(`${name ?? ''}${mark}`)}\n`);
   }
   await confirm(ids.length, io);
@@ -55,27 +57,48 @@ export async function chooseSandboxes(
 
 /**
  * Before named sandboxes are stopped under jobs that work in them, asks for confirmation, or requires `--yes`.
+ * @param count of the sandboxes that are stopped
  * @throws UsageError if the stop is not confirmed
  */
-export async function confirmWork(work: WorkBySandbox, io: AskingIo): Promise<void> {
+export async function confirmWork(work: WorkBySandbox, count: number, io: AskingIo): Promise<void> {
   if (work.size === 0) return;
-  for (const [sandboxId, ids] of work) {
-    const cancel = ids.map((id) => `\`sandflow jobs cancel ${id}\``).join(', ');
-    const text = `${worksText(ids)} in ${sandboxId}. To end it and keep its files, use ${cancel} instead (of a batch: fanout cancel).`;
+  for (const [sandboxId, found] of work) {
+    const text = `${worksText(found)} in ${sandboxId}.${insteadText(found)}`;
     io.stderr.write(`${oneLine(text)}\n`);
   }
-  await confirm(work.size, io);
+  await confirm(count, io);
 }
 
-function worksText(ids: readonly string[]): string {
+type Work = readonly WorkInSandbox[] | 'unknown';
+
+function worksText(work: Work): string {
+  if (work === 'unknown') return 'Nobody answers whether a job works';
+  const ids = work.map(({ id }) => id);
   return ids.length === 1 ? `${ids[0]} works` : `${ids.join(', ')} work`;
 }
 
-async function confirm(count: number, { stdin, stderr }: AskingIo): Promise<void> {
+function insteadText(work: Work): string {
+  if (work === 'unknown') return '';
+  const commands = work.map(({ id, isBatch }) => `\`sandflow ${isBatch ? 'fanout' : 'jobs'} cancel ${id}\``);
+  return ` To end it and keep its files, use ${commands.join(' and ')} instead.`;
+}
+
+async function confirm(count: number, { stdin, stderr, interrupted }: AskingIo): Promise<void> {
   const these = count === 1 ? 'this sandbox' : `these ${count} sandboxes`;
   if (!stderr.isTTY) throw new UsageError(`This stops ${these}. Confirm with --yes.`);
   stderr.write(`Stop ${these}? [y/N] `);
-  if (!/^y(es)?$/i.test(await firstLine(stdin))) throw new UsageError('Nothing was stopped.');
+  if (!/^y(es)?$/i.test(await untilInterrupted(firstLine(stdin), interrupted)))
+    throw new UsageError('Nothing was stopped.');
+}
+
+/** A read of a terminal cannot be aborted. */
+function untilInterrupted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }
 
 async function firstLine(input: CliIo['stdin']): Promise<string> {

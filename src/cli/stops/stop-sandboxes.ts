@@ -1,5 +1,4 @@
 /** `sandflow stop`, after its command line was checked. */
-import type { Sandbox } from '../../contract/records/sandbox-records.js';
 import type { StopRequest } from '../../protocol/stop.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
@@ -18,7 +17,7 @@ import type { StopCommand } from './stop-request.js';
 import { endText, isGood, reattachHint, type StopEnd } from './stop-text.js';
 import { createVisibilityCheck } from './visibility-check.js';
 import { watchStopToEnd } from './watch-to-end.js';
-import { lookAt, workInEach } from './work-in-sandboxes.js';
+import { workInEach, workInNamed } from './work-in-sandboxes.js';
 
 /**
  * Limits the load of the service. Temporal's limit of ten concurrent updates does not apply, because each request goes
@@ -45,9 +44,9 @@ export async function stopSandboxes(
   }
   return withPlatform(context, { needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
     await keepNotifyCommand(options.notify, config);
-    const work = (sandboxes: readonly Sandbox[]) => workInEach(platform, sandboxes);
-    const sandboxIds = given ?? (await chooseSandboxes(platform.reads, options, io, work));
-    if (given && !options.yes) await confirmWork(await work(await lookAt(platform, given)), io);
+    const sandboxIds =
+      given ?? (await chooseSandboxes(platform.reads, options, io, (found) => workInEach(platform, found)));
+    if (given && !options.yes) await confirmWork(await workInNamed(platform, given), given.length, io);
     if (sandboxIds.length === 0) io.stderr.write('No matching sandbox can be stopped.\n');
     context.undone = undefined;
     const ends = await stopEach(sandboxIds, request, options, { context, platform, reporter });

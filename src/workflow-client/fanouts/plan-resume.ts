@@ -137,7 +137,8 @@ async function planChunk({ items, firstIndex }: StoredChunk, planning: PlanningC
     if (planned === 'run') {
       plan.items.push({ item: next, before: known?.outcome ?? 'not_started' });
       changed.push({ at, item: next, after: known?.generation ?? 0, isNamed: named !== undefined });
-    } else if (last) changed.push({ ...last, isNamed: false });
+      // An item that is done stays named: the same command may come a third time.
+    } else if (last) changed.push({ ...last, isNamed: planned === 'done' });
   }
   return changed;
 }

@@ -1,6 +1,6 @@
 /** Tier local-service, about 3 s: `exec`, `cp` and `ssh` in a real sandbox. */
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -78,9 +78,18 @@ describe('sandflow cp', () => {
     [['bx_23456789:', '.'], /Name a file or folder of the sandbox/],
     [['missing', 'bx_23456789:a'], /missing cannot be read/],
     [['a', 'bx_23456789:../a'], /leads out of/],
+    [['', 'bx_23456789:a'], /Neither of the two may be empty/],
+    [['bx_23456789:a', ''], /Neither of the two may be empty/],
+    [['bx_23456789:a', '/dev/null'], /neither a file nor a folder/],
   ])('refuses %j before it asks the service', async (words, said) => {
     const { exitCode, stderr } = await commandLine(['cp', ...words]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(said) });
+  });
+
+  it('names what has no name of its own after the sandbox', async () => {
+    const { id, cwd, cli } = await setUp();
+    expect(await cli('cp', `${id}:.`, '.')).toMatchObject({ exitCode: 0 });
+    expect(await readdir(cwd)).toEqual([`${id}.tar.gz`]);
   });
 
   it('leaves the file here as it was if the sandbox has none', async () => {
@@ -97,6 +106,14 @@ describe('sandflow ssh', () => {
     const { exitCode, stderr } = await commandLine(['ssh', 'bx_23456789', '--identity', 'none']);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/no public key in .*none\.pub\. Make one: ssh-keygen/);
+  });
+
+  it('sends nobody a private key', async () => {
+    const { id, cwd, cli } = await setUp();
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(cwd, 'key')]);
+    await writeFile(join(cwd, 'key.pub'), await readFile(join(cwd, 'key')));
+    const { exitCode, stderr } = await cli('ssh', id, '--identity', 'key');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('is not a public key') });
   });
 
   it('registers the key, and runs a command by OpenSSH', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -45,6 +45,19 @@ it('a stack that was brought back is kept until its own down', async () => {
   expect((await (await next()).answer('status')).kept).toBe(true);
   await down(await next());
   expect(await readStackRecord(recordFile)).toBeUndefined();
+});
+
+it('a stack in the foreground ends with its command, and whoever asks to keep it changes nothing', async () => {
+  const dev = await next(true);
+  await keep(dev);
+  await ends(dev);
+  expect(await readStackRecord(recordFile)).toBeUndefined();
+});
+
+it('what is no record is none, and holds up nobody', async () => {
+  await mkdir(recordFile);
+  expect(await readStackRecord(recordFile)).toBeUndefined();
+  expect((await down(await next())).state).toBe('ending');
 });
 
 it.each([

@@ -108,6 +108,8 @@ it('runs failed items with a corrected prompt, and chosen ones again, in one bat
   expect(poor).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--budget 1 m covers no item') });
   const other = await fanout(cwd, 'resume', batchId, '--only', 'one', '--provider', 'no-such-harness', '--dry-run');
   expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('has no provider no-such-harness') });
+  const enough = await fanout(cwd, 'resume', batchId, '--first', '3', '--prompt', '@better.md');
+  expect(enough).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('so no item would run') });
   const same = await fanout(cwd, 'resume', batchId, '--only', 'one,three', '--prompt', script('true'));
   expect(same).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('every item the same prompt') });
   expect(prompted()).toEqual(afterNamed);
@@ -141,6 +143,20 @@ describe('a resume with a changed prompt', () => {
       ['item-1', '1 completed', '2 completed'],
     ]);
     expect(last[1]?.job?.prompts[0]?.result).toContain('changed');
+  });
+
+  it('runs an item that completed once, however often the same command is given', async () => {
+    const input = fanoutInput(source(sandboxId));
+    await run(stand, input, items(2));
+    for (let time = 0; time < 3; time += 1) {
+      const plan = await planResume(stand.client, input, {
+        ...{ results: stand.results, only: ['item-0', 'item-1'] },
+        change: change((id) => (id === 'item-0' ? 'true' : 'exit 1')),
+      });
+      await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue, results: stand.results, plan });
+      await ended(stand, input);
+    }
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i0-2', 'i1-1', 'i1-2', 'i1-3', 'i1-4']);
   });
 
   it('is refused while an attempt of the earlier prompt is open, which a resume without changes ends', async () => {

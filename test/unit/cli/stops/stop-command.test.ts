@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createConcurrencyLimit } from '../../../../src/cli/connect/concurrency-limit.js';
-import { chooseSandboxes, stoppable } from '../../../../src/cli/stops/choose-sandboxes.js';
+import { chooseSandboxes, confirmWork, stoppable } from '../../../../src/cli/stops/choose-sandboxes.js';
 import { readStopCommand } from '../../../../src/cli/stops/stop-request.js';
 import { endText, isGood, newsText, reattachHint, type StopEnd } from '../../../../src/cli/stops/stop-text.js';
 import type { SandboxClient } from '../../../../src/client/index.js';
@@ -116,7 +116,16 @@ describe('--all', () => {
         stderr: { write: (text) => (stderr += text), isTTY: over.isTTY ?? true },
         interrupted: new AbortController().signal,
       },
-      async () => new Map([['bx_aaaaaaaa', ['fix-1', 'nightly']]]),
+      async () =>
+        new Map([
+          [
+            'bx_aaaaaaaa',
+            [
+              { id: 'fix-1', isBatch: false },
+              { id: 'nightly', isBatch: true },
+            ],
+          ],
+        ]),
     ).catch((error: Error) => error.message);
     return { chosen, stderr };
   };
@@ -128,6 +137,36 @@ describe('--all', () => {
     const pending = { id: 'stop_1', status: 'pending', requestedAt: null, lastAttemptAt: null, endedAt: null };
     const archivedAndOpen = { ...aSandbox, state: 'archived', stop: { ...pending, error: null } };
     expect(stoppable([archivedAndOpen], '*')).toHaveLength(1);
+  });
+
+  it.each([
+    [[{ id: 'fix-1', isBatch: false }], /fix-1 works in bx_aaaaaaaa\. .*`sandflow jobs cancel fix-1` instead/],
+    [[{ id: 'night', isBatch: true }], /night works in bx_aaaaaaaa\. .*`sandflow fanout cancel night` instead/],
+    ['unknown' as const, /Nobody answers whether a job works in bx_aaaaaaaa\./],
+  ])('a named sandbox with the work %j needs a confirmation', async (work, said) => {
+    let stderr = '';
+    const io = { stdin: (async function* () {})(), stderr: { write: (text: unknown) => (stderr += text) } };
+    const asked = confirmWork(new Map([['bx_aaaaaaaa', work]]), 2, {
+      ...io,
+      interrupted: new AbortController().signal,
+    });
+    await expect(asked).rejects.toThrow('This stops these 2 sandboxes. Confirm with --yes.');
+    expect(stderr).toMatch(said);
+  });
+
+  it('an interruption ends the question', async () => {
+    const interrupt = new AbortController();
+    const never = new Promise<never>(() => undefined);
+    const stdin = (async function* () {
+      yield await never;
+    })();
+    const stderr = { write: () => interrupt.abort('SIGINT'), isTTY: true };
+    const asked = confirmWork(new Map([['bx_aaaaaaaa', 'unknown']]), 1, {
+      stdin,
+      stderr,
+      interrupted: interrupt.signal,
+    });
+    await expect(asked).rejects.toBe('SIGINT');
   });
 
   it('marks sandboxes in which jobs work', async () => {
