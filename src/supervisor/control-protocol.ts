@@ -9,7 +9,7 @@
  *
  * A command that asks about the stack does not join it and needs no settings:
  *
- *     client      {"proof", "ask"}                         status, keep, end or force_end
+ *     client      {"proof", "ask"}                         one of `asks`
  *     supervisor  {"type":"status", "status"}
  *
  * Each side proves to the other that it knows the token of the state file, without sending the token. The supervisor
@@ -43,8 +43,11 @@ export type StackDescription = z.infer<typeof stackDescriptionSchema>;
 export const clientSchema = z.object({ pid: z.number().int(), command: z.string().max(200) });
 export type ClientProgram = z.infer<typeof clientSchema>;
 
-/** `keep`: the stack stays up while it is idle. `end` is refused while the stack is in use; `force_end` is not. */
-export const asks = ['status', 'keep', 'end', 'force_end'] as const;
+/**
+ * `keep`: the stack stays up while it is idle. `end` is refused while the stack is in use; `force_end` is not. Both are
+ * a `sandflow down`, but `end_start`, of a command that was interrupted during the start, ends only this stack.
+ */
+export const asks = ['status', 'keep', 'end', 'end_start', 'force_end'] as const;
 export type Ask = (typeof asks)[number];
 
 const undeliveredSchema: z.ZodType<OpenDelivery> = z.object({

@@ -124,7 +124,7 @@ async function endStart(supervisor: ChildProcess, { stateFile }: StackPaths): Pr
   // Nobody has joined a supervisor that does not answer yet.
   if (!status) supervisor.kill('SIGTERM');
   // Another one may hold the stack of this home.
-  else if (status.pid === supervisor.pid) await askSupervisor(stateFile, 'end').catch(() => undefined);
+  else if (status.pid === supervisor.pid) await askSupervisor(stateFile, 'end_start').catch(() => undefined);
 }
 
 /** True if the process has ended. If it did not fail, a signal ended it, or another supervisor has the stack. */

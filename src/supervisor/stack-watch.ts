@@ -112,8 +112,9 @@ export function createStackWatch(
         await record();
       }
       const told = await status();
-      if (ask !== 'force_end' && (ask !== 'end' || told.openJobs !== 0 || told.clients.length > 0)) return told;
-      isDown = true;
+      const isIdle = told.openJobs === 0 && told.clients.length === 0;
+      if (ask !== 'force_end' && !(isIdle && (ask === 'end' || ask === 'end_start'))) return told;
+      isDown = ask !== 'end_start';
       end.abort();
       await close();
       return { ...told, state: 'ending' };

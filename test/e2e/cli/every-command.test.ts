@@ -285,7 +285,7 @@ describe('each other command succeeds', () => {
     const pid = expect.any(Number);
     const parts = { temporal: pid, 'local-service': pid, worker: pid, bridge: pid };
     const up = async () => JSON.parse(await bench.done('up', '--json'));
-    await expect.poll(up, seldom).toMatchObject({ running: true, status: { kept: true, parts } });
+    await expect.poll(up, seldom).toMatchObject({ running: true, status: { foreground: true, parts } });
     for (const command of ['local', 'worker', 'bridge']) bench.served(command);
     await expect.poll(async () => (await bench.run(['down'])).exitCode, seldom).toBe(0);
     expect(await dev.ended).toMatchObject({ exitCode: 0 });

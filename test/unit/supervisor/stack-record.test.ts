@@ -20,6 +20,7 @@ async function next(foreground = false): Promise<StackWatch> {
 }
 const keep = (watch: StackWatch) => watch.answer('keep');
 const down = (watch: StackWatch) => watch.answer('force_end');
+const interruptedStart = (watch: StackWatch) => watch.answer('end_start');
 /** It ends by itself, or by the signal of a shutdown. */
 const ends = (watch: StackWatch) => watch.close();
 const dies = () => undefined;
@@ -28,6 +29,7 @@ it.each([
   ['up, killed', [keep, dies], true],
   ['up twice, killed', [keep, keep, dies], true],
   ['up, a shutdown', [keep, ends], true],
+  ['up, a start that was interrupted', [keep, interruptedStart], true],
   ['up, down', [keep, down], false],
   ['a command, idle', [ends], false],
   ['a command, down', [down], false],
