@@ -50,9 +50,8 @@ function listCommand<Row extends ListedWorkflow>(
   load: () => Promise<(temporal: Client, options: ListJobsOptions) => Promise<Row[]>>,
   table: {
     readonly header: readonly string[];
-    readonly idAndText: (
-      row: Row,
-    ) => readonly [string, string | null] /** Of a batch: how many of its items completed. */;
+    readonly idAndText: (row: Row) => readonly [string, string | null];
+    /** Of a batch: how many of its items completed. */
     readonly counts?: (row: Row) => string | null;
   },
 ): ListCommand {

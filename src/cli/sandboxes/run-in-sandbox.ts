@@ -1,4 +1,5 @@
 /** `sandflow exec`: runs one command in a sandbox. */
+import { shellWord } from '../../contract/texts/shell-word.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';
@@ -25,7 +26,7 @@ export async function runInSandbox(
   const limitMs = parseDurationMs(timeout, '--timeout', ofThisProcess);
   const [line = ''] = words;
   const body = {
-    command: words.length > 1 ? words.map(quoted).join(' ') : line,
+    command: words.length > 1 ? words.map(shellWord).join(' ') : line,
     timeoutSeconds: limitMs / 1_000,
     ...(cwd !== undefined && { cwd }),
   };
@@ -42,9 +43,4 @@ export async function runInSandbox(
   io.stderr.write(Buffer.from(result.stderr));
   if (result.timedOut) io.stderr.write(`The command was ended after ${formatDuration(limitMs)}. See --timeout.\n`);
   return result.exitCode ?? exitCodes.otherOutcome;
-}
-
-/** In single quotes, a POSIX shell changes nothing. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

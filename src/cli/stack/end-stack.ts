@@ -66,8 +66,6 @@ async function untilFree(lockFile: string, isEnding: boolean, signal: AbortSigna
 
 /** What stands still from now on. */
 function waitingLines({ openJobs, openIds, activeSchedules, scheduleNames }: StackStatus): string[] {
-  const named = (count: number | null, ids: readonly string[]) =>
-    ids.length === 0 ? '' : ` (${ids.join(', ')}${(count ?? 0) > ids.length ? ', …' : ''})`;
   return [
     ...(openJobs
       ? [`${plural(openJobs, 'open workflow')}${named(openJobs, openIds)}: on hold until the stack is up again.`]
@@ -80,12 +78,18 @@ function waitingLines({ openJobs, openIds, activeSchedules, scheduleNames }: Sta
   ];
 }
 
+/** Some of the names, in brackets. */
+function named(count: number | null, names: readonly string[]): string {
+  if (names.length === 0) return '';
+  return ` (${names.map(oneLine).join(', ')}${(count ?? 0) > names.length ? ', …' : ''})`;
+}
+
 function inUse({ openJobs, openIds, clients }: StackStatus): SandflowError {
-  const more = (openJobs ?? 0) > openIds.length ? ', …' : '';
   const jobs = openJobs === null ? 'an unknown number of open workflows' : plural(openJobs, 'open workflow');
-  const names = openIds.length === 0 ? '' : ` (${openIds.map(oneLine).join(', ')}${more})`;
   const users = clients.map(({ command, pid }) => `${oneLine(command)} (process ${pid})`).join(', ');
-  const uses = [openJobs === 0 ? '' : `${jobs}${names}`, users && `used by ${users}`].filter(Boolean).join('; ');
+  const uses = [openJobs === 0 ? '' : `${jobs}${named(openJobs, openIds)}`, users && `used by ${users}`]
+    .filter(Boolean)
+    .join('; ');
   return new SandflowError(
     'stack_in_use',
     `The stack is in use: ${uses}. Wait until it is idle, or stop it now with \`sandflow down --force\`. Open jobs continue when the stack is up again.`,

@@ -1,5 +1,6 @@
 /** Selects the sandboxes of `stop --all` and asks for confirmation. */
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
+import { aborted } from '../../os/aborted.js';
 import type { WorkInSandbox } from '../../workflow-client/sandbox-work.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import type { CliIo } from '../io.js';
@@ -87,18 +88,10 @@ async function confirm(count: number, { stdin, stderr, interrupted }: AskingIo):
   const these = count === 1 ? 'this sandbox' : `these ${count} sandboxes`;
   if (!stderr.isTTY) throw new UsageError(`This stops ${these}. Confirm with --yes.`);
   stderr.write(`Stop ${these}? [y/N] `);
-  if (!/^y(es)?$/i.test(await untilInterrupted(firstLine(stdin), interrupted)))
-    throw new UsageError('Nothing was stopped.');
-}
-
-/** A read of a terminal cannot be aborted. */
-function untilInterrupted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
+  // A read of a terminal cannot be aborted.
+  const answer = await Promise.race([firstLine(stdin), aborted(interrupted)]);
+  interrupted.throwIfAborted();
+  if (!/^y(es)?$/i.test(answer ?? '')) throw new UsageError('Nothing was stopped.');
 }
 
 async function firstLine(input: CliIo['stdin']): Promise<string> {
