@@ -20,7 +20,7 @@ describe('the script of `completion bash`', () => {
     ['sandflow exec bx_2345abcd --cw', ['--cwd']],
     // The shell completes the names of files.
     ['sandflow run task', []],
-    ['sandflow exec bx_2345abcd -- --js', []],
+    ['sandflow fanout watch nightly -- --qui', []],
   ])('completes %j', async (line, words) => {
     expect(await completed(line)).toEqual(words);
   });
