@@ -18,10 +18,20 @@ export const tagHeader = 'x-sandflow-test-call';
 
 /** The maximum time of a call, in ms, whatever the activity allows: the cost of a hung call in a run. */
 const timeoutMs = 4_000;
-/** Calls that cannot be repeated have more time, so that a busy machine alone loses no answer. */
-const onceTimeoutMs = 8_000;
 
-export function createTaggedClient(baseUrl: string, apiKey: string): SandboxClient {
+export interface TaggedClientOptions {
+  /**
+   * Maximum time of a call that cannot be repeated, in ms. It has more time than the others, so that a busy machine alone
+   * loses no answer. Default: 8 000.
+   */
+  readonly onceTimeoutMs?: number;
+}
+
+export function createTaggedClient(
+  baseUrl: string,
+  apiKey: string,
+  { onceTimeoutMs = 8_000 }: TaggedClientOptions = {},
+): SandboxClient {
   const { origin } = new URL(baseUrl);
   const dispatcher = new Pool(origin, { connections: 256, pipelining: 1 }).compose(
     (dispatch) => (options, handler) => dispatch({ ...options, headers: tagged(options.headers) }, handler),

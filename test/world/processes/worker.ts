@@ -14,10 +14,13 @@ export interface WorkerSettings {
   readonly resultsDirectory: string;
 }
 
+/** As in production, in ms: the service may accept a prompt slowly, and its answer must not be lost. */
+const onceTimeoutMs = 30_000;
+
 await serve<WorkerSettings>(async (settings) => {
   const { temporalAddress, serviceUrl, apiKey, taskQueue, bundlePath, resultsDirectory } = settings;
   const { connection } = await connectWorker({ address: temporalAddress });
-  const client = createTaggedClient(serviceUrl, apiKey);
+  const client = createTaggedClient(serviceUrl, apiKey, { onceTimeoutMs });
   const worker = await createSandflowWorker({
     connection,
     client,
