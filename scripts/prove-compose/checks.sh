@@ -15,10 +15,20 @@ eventually() { # seconds, command …
 runs() { [[ $(inspect "$1" State.Status) == running ]]; }
 has_health() { [[ $(inspect "$1" State.Health.Status) == healthy ]]; }
 healthy() { eventually 120 has_health "$1"; }
+one_shots='image temporal-schema temporal-namespace local-namespace local-webhook'
 ended_well() { [[ $(inspect "$1" State.Status) == exited && $(inspect "$1" State.ExitCode) == 0 ]]; }
 one_shots_ended() {
   local service
-  for service in image temporal-schema temporal-namespace local-namespace local-webhook; do ended_well $service || return; done
+  for service in $one_shots; do ended_well $service || return; done
+}
+one_shot_failed() {
+  local service
+  for service in $one_shots; do
+    [[ $(inspect "$service" State.Status 2> /dev/null) == exited && $(inspect "$service" State.ExitCode) != 0 ]] || continue
+    "$ENGINE" logs "$(containers "$service")" 2>&1 | tail -n 3
+    return
+  done
+  return 1
 }
 logs_say() { "$ENGINE" logs "$(containers "$1")" 2>&1 | grep "$2" > /dev/null; }
 answers() { curl --silent --fail --output /dev/null --max-time 5 "$1"; }

@@ -19,7 +19,28 @@ check() { # title, command …
     passed=$((passed + 1)) && echo "ok      $1"
   else
     failed=$((failed + 1)) && echo "FAILED  $1" && tail -n 5 "$log/last" | cut -c 1-1500 | sed 's/^/        /'
+    return 1
   fi
+}
+# Without it, every later check would wait in vain.
+need() { # title, command …
+  check "$@" && return
+  echo "$passed passed, $failed failed; the rest was not tried"
+  exit 1
+}
+# Gives up as soon as a container that the others wait for has ended with an error.
+starts() { # arguments of `compose up --detach`
+  compose "$@" &
+  local up=$!
+  while kill -0 $up 2> /dev/null; do
+    if one_shot_failed; then
+      pkill --parent $up
+      wait $up
+      return 1
+    fi
+    sleep 1
+  done
+  wait $up
 }
 take_down() {
   "$ENGINE" rm --force --volumes $project-remote
@@ -37,17 +58,17 @@ fi
 trap 'take_down > "$log/down" 2>&1; [[ -z ${health:-} ]] || kill "$health"' EXIT
 
 echo "— the default profile, with $ENGINE"
-check 'the image is built' compose build image
+need 'the image is built' compose build image
 echo "        $("$ENGINE" images --format '{{.Repository}}:{{.Tag}} {{.Size}}' | grep 'sandflow:')"
 for port in 7233 7392 8233 9465; do check "port $port is free" eventually 120 unused $port; done
-check 'it starts' compose up --detach
+need 'it starts' starts up --detach
 check 'a worker that cannot read the key says so, and ends' eventually 60 logs_say worker 'cannot be read'
 "$ENGINE" run --detach --init --name $project-remote --network ${project}_default --network-alias api \
   --volume "$here/remote-service.mjs:/remote-service.mjs:ro" --entrypoint node sandflow:0.1.0 \
   /remote-service.mjs --api-key-file /var/lib/sandflow/key > /dev/null
 eventually 30 "$ENGINE" exec $project-remote test -s /var/lib/sandflow/key
 "$ENGINE" exec $project-remote cat /var/lib/sandflow/key > "$key" && chown 1000 "$key"
-for service in postgresql temporal worker; do check "$service is healthy" healthy $service; done
+for service in postgresql temporal worker; do need "$service is healthy" healthy $service; done
 check 'webhooks ensure, as the comment says' compose run --rm -T worker webhooks ensure --url http://127.0.0.1:7392/webhooks/sandbox
 check 'the bridge is healthy once it is registered' healthy bridge
 check 'the command is on the path, as the comment says' compose exec -T worker sandflow --version
@@ -62,8 +83,8 @@ for port in 7233 8233 9465; do check "port $port is not open to other hosts" clo
 check 'closed jobs are kept for 30 days' retains default
 
 echo '— the profile local, side by side'
-check 'it starts, as the comment says' compose --profile local up --detach local-worker local-bridge temporal-ui
-for service in local local-worker local-bridge; do check "$service is healthy" healthy $service; done
+need 'it starts, as the comment says' starts --profile local up --detach local-worker local-bridge temporal-ui
+for service in local local-worker local-bridge; do need "$service is healthy" healthy $service; done
 check 'the one-shot services ended with 0' one_shots_ended
 check 'a job completes, woken by webhooks only' completes_by_webhooks local-worker hello
 check 'a job saves a file in the current folder' saves_files local-worker files
