@@ -1,6 +1,6 @@
 /** Promises about machines: no second one, none that runs unnamed, nothing of somebody else's touched. */
 import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states.js';
-import { othersName } from '../players/others.js';
+import { othersNameOf } from '../players/others.js';
 import { type Broken, madeBy, planOf, type WorldRecord } from './record.js';
 
 export function brokenSandboxes(record: WorldRecord): Broken[] {
@@ -78,7 +78,7 @@ function touched(record: WorldRecord): Broken[] {
 
 function renamedBack({ traces, books }: WorldRecord): Broken[] {
   return books.sandboxes
-    .filter(({ id, name, gone }) => traces.renamed.has(id) && gone === null && name !== othersName)
+    .filter(({ id, name, gone }) => traces.renamed.has(id) && gone === null && name !== othersNameOf(id))
     .map(({ id, name }) => ({
       promise: "nothing of somebody else's is touched",
       job: null,

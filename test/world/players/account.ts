@@ -1,7 +1,7 @@
 /** What the players of a world share: the account, Temporal, and people's own sandboxes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { SandboxClient } from '../../../src/client/index.js';
+import { ApiError, type SandboxClient } from '../../../src/client/index.js';
 import type { FaultInput, Inspection } from '../../../src/local-service/index.js';
 import type { ResultStore } from '../../../src/result-store/index.js';
 import type { Tag } from '../../slow/matrix/tagged-client.js';
@@ -69,23 +69,37 @@ function isAway(error: unknown): boolean {
   return false;
 }
 
+/** A machine that did not start. */
+class FailedMachine extends Error {}
+
+/** @throws FailedMachine if the sandbox does not become ready */
 export async function untilState(account: Pick<Account, 'api' | 'signal'>, sandboxId: string, state: string) {
   for (;;) {
     const { sandbox } = await persist(account.signal, () => account.api.getSandbox(sandboxId));
     if (sandbox.state === state) return;
+    if (state === 'ready' && (sandbox.state === 'cancelled' || sandbox.state === 'error')) {
+      throw new FailedMachine(`The sandbox ${sandboxId} is ${sandbox.state}: ${sandbox.error}`);
+    }
     await sleep(100, undefined, { signal: account.signal });
   }
 }
 
-/** A ready sandbox of a person. */
+/** A ready sandbox of a person, who makes another one if the service fails this one: it may be told to fail one. */
 export async function madeByPerson(
   account: Pick<Account, 'api' | 'signal'>,
   name: string,
   ttlSeconds: number | null = null,
 ): Promise<string> {
-  const { sandbox } = await persist(account.signal, () => account.api.createSandbox({ name, ttlSeconds }));
-  await untilState(account, sandbox.id, 'ready');
-  return sandbox.id;
+  for (let triesLeft = 3; ; triesLeft -= 1) {
+    try {
+      const { sandbox } = await persist(account.signal, () => account.api.createSandbox({ name, ttlSeconds }));
+      await untilState(account, sandbox.id, 'ready');
+      return sandbox.id;
+    } catch (error) {
+      const isOfService = error instanceof FailedMachine || (error instanceof ApiError && error.code === 'http_500');
+      if (triesLeft === 0 || !isOfService) throw error;
+    }
+  }
 }
 
 /** An archived sandbox of a person. */

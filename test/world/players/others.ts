@@ -11,7 +11,8 @@ import { leaseForSeconds } from './lease.js';
 import { bring } from './newcomer.js';
 import type { Traces } from './traces.js';
 
-export const othersName = 'renamed by somebody else';
+/** Each has a name of its own: a cleanup of one must not match another. */
+export const othersNameOf = (sandboxId: string) => `renamed by somebody else ${sandboxId}`;
 export const followUpText = (key: string) => script(`echo follow-up ${key}`);
 /** Long enough that two of them do not fit into one payload of Temporal. */
 const longFollowUpText = (key: string) => `${followUpText(key)}\n${'long '.repeat(300_000)}`;
@@ -105,7 +106,7 @@ async function actOn(
     },
     rename: async () => {
       const { name } = (await api.getSandbox(sandboxId)).sandbox;
-      await api.updateSandbox(sandboxId, { name: othersName });
+      await api.updateSandbox(sandboxId, { name: othersNameOf(sandboxId) });
       if (!traces.renamed.has(sandboxId)) traces.renamed.set(sandboxId, name);
     },
     prompt: async () => {
