@@ -10,7 +10,7 @@ import { requestStop } from '../../stop/request-stop.js';
 import type { JobState } from '../job-state.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
 import { resultOf } from '../report.js';
-import { mayBeOfEarlierRun } from '../sandbox/recover-sandbox.js';
+import { mayBeOfEarlierRun, recallPrompts } from '../sandbox/recover-sandbox.js';
 import { readSandbox } from '../sandbox/wait-until-usable.js';
 import { unwatchSandbox } from '../sandbox/watch-sandbox.js';
 import { collectDiff, nameMissingDiff } from './collect-diff.js';
@@ -39,7 +39,7 @@ export async function cleanUp(job: JobState, ending: JobEnding): Promise<JobErro
   let problem: JobError | null = null;
   if (sandboxId !== undefined) {
     job.reached('ending');
-    if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(job));
+    if (ending.cutShort) await within(wholeMs * share.interrupt, () => endPrompts(job, sandboxId));
     await collectWhatIsLeft(job, sandboxId, wholeMs * share.collect);
     const { beforeEnd } = job;
     if (beforeEnd) {
@@ -64,6 +64,11 @@ export async function cleanUp(job: JobState, ending: JobEnding): Promise<JobErro
   nameUnconfirmed(job);
   if (problem !== null || job.carried.left.length === 0) return problem;
   return jobError('clean_up_unfinished', `This needs attention: ${job.carried.left[0]?.why ?? ''}`);
+}
+
+async function endPrompts(job: JobState, sandboxId: string): Promise<void> {
+  await recallPrompts(job, sandboxId);
+  await interruptPrompts(job);
 }
 
 function leftMs(job: JobState): number {

@@ -68,3 +68,18 @@ async function wasNeverPrompted(job: JobState, sandboxId: string): Promise<boole
     return false;
   }
 }
+
+/**
+ * An earlier run may have sent prompts that this run did not come to, because it ended before. Their status is then what
+ * their records say.
+ */
+export async function recallPrompts(job: JobState, sandboxId: string): Promise<void> {
+  if (!mayBeOfEarlierRun(job)) return;
+  for (const [index, prompt] of job.carried.prompts.entries()) {
+    if (prompt.status !== 'not_sent') continue;
+    const record = await reads.readPromptRecord(promptRecordKey(job, sandboxId, index));
+    if (record === null || record.phase === 'not_sent') continue;
+    const { promptId, conversationId } = record.accepted ?? prompt;
+    Object.assign(prompt, { promptId, conversationId, status: record.accepted ? 'queued' : 'unknown' });
+  }
+}
