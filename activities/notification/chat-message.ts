@@ -7,16 +7,24 @@ import type { Notification } from '../../src/protocol/notification.js';
 /** Discord accepts 2,000 characters, the others more. */
 const longestReason = 1_000;
 
-/** The JSON that the incoming webhook of a chat expects. Nobody is mentioned, whatever the text holds. */
+/** What is not this program's own word comes from agents, the service and people: a chat shows it as it is. */
+type Part = { readonly ours: string } | { readonly theirs: string } | { readonly command: string };
+
+/**
+ * The JSON that the incoming webhook of a chat expects. Whatever the text of others holds, it links nothing, mentions
+ * nobody and is shown as it is: as code, in which Slack and Discord read no markup, or in a run of text of Teams.
+ */
 export function chatMessage(chat: Chat, notification: Notification): object {
-  const text = textOf(notification);
+  const parts = partsOf(notification);
   switch (chat) {
     case 'slack':
-      return { text: text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') };
+      return { text: marked(parts).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') };
     case 'discord':
-      return { content: text, allowed_mentions: { parse: [] } };
+      return { content: marked(parts), allowed_mentions: { parse: [] } };
     case 'teams': {
-      const content = { type: 'AdaptiveCard', version: '1.4', body: [{ type: 'TextBlock', text, wrap: true }] };
+      // A `TextBlock` would read Markdown.
+      const body = [{ type: 'RichTextBlock', inlines: parts.map(runOf) }];
+      const content = { type: 'AdaptiveCard', version: '1.4', body };
       return {
         type: 'message',
         attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }],
@@ -25,52 +33,72 @@ export function chatMessage(chat: Chat, notification: Notification): object {
   }
 }
 
-function textOf(notification: Notification): string {
+const marked = (parts: readonly Part[]) =>
+  parts.map((part) => ('ours' in part ? part.ours : `\`${textOf(part).replaceAll('`', "'")}\``)).join('');
+
+const textOf = (part: Part) => ('ours' in part ? part.ours : 'theirs' in part ? part.theirs : part.command);
+
+function runOf(part: Part): object {
+  return { type: 'TextRun', text: textOf(part), ...('command' in part && { fontType: 'Monospace' }) };
+}
+
+const ours = (text: string): Part => ({ ours: text });
+/** On one line, and without characters that are not seen: some turn the order of the text around. */
+const theirs = (text: string): Part => ({
+  theirs: cut(
+    text
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll(/[\p{Cc}\p{Cf}]/gu, '')
+      .trim(),
+    longestReason,
+  ),
+});
+
+function partsOf(notification: Notification): Part[] {
   const { event, sandboxId, outcome } = notification;
   const { what, command } = subjectOf(notification);
   const reason = reasonOf(notification);
-  const next = `\`${command}\``;
+  const see = [ours('. See '), { command: textOf(theirs(command)) }];
+  const sandbox = sandboxId === null ? [] : [theirs(sandboxId)];
   switch (event) {
     case 'ended':
-      return `${what} ended: ${outcome}${reason}. See ${next}`;
+      return [...what, ours(' ended: '), theirs(outcome ?? 'unknown'), ...reason, ...see];
     case 'blocked': {
-      const cost = sandboxId === null ? '' : ` Its sandbox ${sandboxId} costs machine time until it continues.`;
-      return `${what} waits for somebody${reason}.${cost} See ${next}`;
+      const cost = [ours('. Its sandbox '), ...sandbox, ours(' costs machine time until it continues')];
+      return [...what, ours(' waits for somebody'), ...reason, ...(sandboxId === null ? [] : cost), ...see];
     }
-    case 'stop_failing':
-      return `${what} does not end${reason}. The sandbox ${sandboxId ?? ''} costs machine time until it has stopped. See ${next}`;
+    case 'stop_failing': {
+      const cost = [ours('. The sandbox '), ...sandbox, ours(' costs machine time until it has stopped')];
+      return [...what, ours(' does not end'), ...reason, ...cost, ...see];
+    }
     case 'stop_escalating':
-      return `${what} is escalated${reason}. See ${next}`;
+      return [...what, ours(' is escalated'), ...reason, ...see];
     case 'data_expiring':
-      return `${what}: saved data will be deleted${reason}. See ${next}`;
+      return [...what, ours(': saved data will be deleted'), ...reason, ...see];
   }
 }
 
 /** Who notifies, and the command that shows more of it. */
 function subjectOf({ workflowType, workflowId, jobId, sandboxId }: Notification): {
-  readonly what: string;
+  readonly what: readonly Part[];
   readonly command: string;
 } {
+  const named = (kind: string, name: string, command: string) => ({ what: [ours(kind), theirs(name)], command });
   switch (workflowType) {
     case workflowTypes.createThenPrompt:
-      return { what: `Job ${jobId ?? workflowId}`, command: `sandflow jobs show ${jobId ?? ''}`.trimEnd() };
+      return named('Job ', jobId ?? workflowId, `sandflow jobs show ${jobId ?? ''}`);
     case workflowTypes.forkFanout:
-      return { what: `Batch ${jobId ?? workflowId}`, command: `sandflow fanout show ${jobId ?? ''}`.trimEnd() };
+      return named('Batch ', jobId ?? workflowId, `sandflow fanout show ${jobId ?? ''}`);
     case workflowTypes.stopAndAwaitArchive:
-      return {
-        what: `The stop of ${sandboxId ?? workflowId}`,
-        command: `sandflow stops explain ${sandboxId ?? ''}`.trimEnd(),
-      };
+      return named('The stop of ', sandboxId ?? workflowId, `sandflow stops explain ${sandboxId ?? ''}`);
     case workflowTypes.retentionCleanup:
-      return { what: `The cleanup ${workflowId}`, command: `sandflow cleanup report ${workflowId}` };
+      return named('The cleanup ', workflowId, `sandflow cleanup report ${workflowId}`);
     default:
-      return { what: workflowId, command: `temporal workflow show --workflow-id ${workflowId}` };
+      return named('', workflowId, `temporal workflow show --workflow-id ${workflowId}`);
   }
 }
 
-/** On one line, and without the marks that would end the code of the command. */
-function reasonOf({ message }: Notification): string {
-  if (message === null || message.trim() === '') return '';
-  const line = message.replaceAll(/\s+/g, ' ').replaceAll('`', "'").trim().replace(/\.$/, '');
-  return `: ${cut(line, longestReason)}`;
+function reasonOf({ message }: Notification): Part[] {
+  if (message === null || message.trim() === '') return [];
+  return [ours(': '), theirs(message.trim().replace(/\.$/, ''))];
 }
