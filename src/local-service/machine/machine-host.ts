@@ -111,8 +111,8 @@ export interface MachineHost {
    */
   removeFile(sandboxId: string, path: string): Promise<void>;
   /**
-   * Clones a repository into a folder of the home, with the `git` and the logins of the user who runs the service. No
-   * file is checked out: what a repository says about that is run inside the sandbox only. Replaces the folder. Safe to
+   * Clones a repository into a folder of the home, with the `git` of this machine, and with the logins of the user who
+   * runs the service only if `asUser`. No file is checked out: what a repository says about that is run inside the sandbox only. Replaces the folder. Safe to
    * repeat.
    * @throws MachineError `clone_failed` with the reason of git, `no_disk`
    */

@@ -96,9 +96,10 @@ async function cloneOne(context: Context, sandbox: SandboxRecord, repo: ClonedRe
   const { host, closing, logins, timings } = context;
   const { fullName, name: folder, baseBranch: branch, cloneUrl: url } = repo;
   const sandboxId = sandbox.id;
-  const env = isOfUser(sandbox) ? logins.repoHost : {};
+  const asUser = isOfUser(sandbox);
+  const source = { url, asUser, branch, folder, env: asUser ? logins.repoHost : {}, timeoutMs: timings.cloneMs };
   try {
-    await host.cloneRepository(sandboxId, { url, branch, folder, env, timeoutMs: timings.cloneMs }, closing);
+    await host.cloneRepository(sandboxId, source, closing);
     // Filters and the like are the choice of the repository, so they run in the sandbox. They may need a login.
     const command = 'git -c core.hooksPath=/dev/null reset --quiet --hard';
     const spec = { command, cwd: folder, env: machineEnvironment(context, sandbox), timeoutMs: timings.cloneMs };

@@ -112,6 +112,11 @@ rule(
     const made = await ann.call('POST', '/sandboxes', { body: { environment: 'coding' } });
     const failed = await ann.reach(made.body.sandbox.id, 'error');
     expect(failed.error).toMatch(/^The repository acme\/website could not be cloned: fatal: could not read Username/);
+    target.service.setup.setRepos([{ ...website, cloneUrl: '/srv/website' }], ann.accountId);
+    const other = await ann.call('POST', '/sandboxes', { body: { environment: 'coding' } });
+    expect((await ann.reach(other.body.sandbox.id, 'error')).error).toBe(
+      'The repository acme/website could not be cloned: this account may clone from https and http addresses only',
+    );
   },
   local,
 );

@@ -1,10 +1,10 @@
 /** Clones of real git servers, over ssh and http, and what bounds them. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runGit } from '../../../src/local-service/machine/disk/run-git.js';
 import { createMachineHost } from '../../../src/local-service/machine/index.js';
 import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
@@ -12,7 +12,7 @@ import { type GitServer, startGitServer } from '../../conformance/environments/g
 import { ownSandboxId, runningWith, temporaryDirectory } from './machine-fixture.js';
 import { hasSshDaemon, startSshDaemon } from './ssh-daemon.js';
 
-const source = { branch: 'trunk', folder: 'website', env: {}, timeoutMs: 60_000 };
+const source = { asUser: true, branch: 'trunk', folder: 'website', env: {}, timeoutMs: 60_000 };
 
 async function hostWith(options: { readonly diskReserveBytes?: number } = {}): Promise<MachineHost> {
   const host = await createMachineHost({ directory: await temporaryDirectory(), isolation: 'plain', ...options });
@@ -44,6 +44,67 @@ async function startServer(answer: (response: ServerResponse) => void): Promise<
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/website.git`;
 }
+
+const login = 'ann:tok-0123456789';
+/** Files of the home by which git gets a login, or another address, without being asked. They tell that they were used. */
+const ways: Readonly<Record<string, (home: string, server: GitServer) => Readonly<Record<string, string>>>> = {
+  'a credential helper': (home) => ({
+    '.gitconfig': `[credential]\n\thelper = "!f() { touch ${home}/used; printf 'username=ann\\npassword=tok-0123456789\\n'; }; f"\n`,
+  }),
+  'a stored login': (home) => ({
+    '.config/git/config': `[credential]\n\thelper = "store --file ${home}/stored"\n`,
+    stored: 'http://ann:tok-0123456789@127.0.0.1\n',
+  }),
+  '.netrc': () => ({ '.netrc': 'machine 127.0.0.1 login ann password tok-0123456789\n' }),
+  'a header of the settings': () => ({
+    '.gitconfig': `[http]\n\textraHeader = "Authorization: Basic ${Buffer.from(login).toString('base64')}"\n`,
+  }),
+  'another address of the settings': (_, { url, folder }) => ({
+    '.gitconfig': `[url "${folder}"]\n\tinsteadOf = ${url}\n`,
+  }),
+};
+
+describe('the logins of the user who runs the service', () => {
+  /** The home of the user. */
+  async function homeWith(files: (home: string) => Readonly<Record<string, string>>): Promise<string> {
+    const home = await temporaryDirectory();
+    for (const [name, text] of Object.entries(files(home))) {
+      mkdirSync(dirname(join(home, name)), { recursive: true });
+      writeFileSync(join(home, name), text, { mode: 0o600 });
+    }
+    vi.stubEnv('HOME', home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    return home;
+  }
+
+  it.each(Object.entries(ways))('clone by %s for the user, and for nobody else', async (_, files) => {
+    const [server, host] = [await startGitServer({ 'README.md': 'hi\n' }, { login }), await hostWith()];
+    const home = await homeWith((own) => files(own, server));
+    const { port } = new URL(server.url);
+    if (existsSync(join(home, 'stored'))) writeFileSync(join(home, 'stored'), `http://${login}@127.0.0.1:${port}\n`);
+    const clone = (asUser: boolean) => host.cloneRepository(ownSandboxId, { ...source, asUser, url: server.url });
+    await expect(clone(false)).rejects.toThrow(/could not read Username|Authentication failed/);
+    expect(existsSync(join(home, 'used'))).toBe(false);
+    await clone(true);
+    expect(await checkedOut(host)).toMatch(/^hi\n/);
+  });
+
+  it('let nobody else read a folder of this machine, or use a key of ssh', async () => {
+    const [server, host] = [await startGitServer({ 'README.md': 'hi\n' }), await hostWith()];
+    await homeWith(() => ({}));
+    for (const url of [
+      server.folder,
+      `file://${server.folder}`,
+      `ssh://git@127.0.0.1:1${server.folder}`,
+      'git@host:a/b',
+    ]) {
+      const clone = host.cloneRepository(ownSandboxId, { ...source, asUser: false, url });
+      await expect(clone).rejects.toThrow('this account may clone from https and http addresses only');
+    }
+    await host.cloneRepository(ownSandboxId, { ...source, asUser: false, url: server.url });
+    expect(await checkedOut(host)).toMatch(/^hi\n/);
+  });
+});
 
 describe.skipIf(!hasSshDaemon)('over ssh (needs /usr/sbin/sshd)', () => {
   it('clones from an address of either form, with a key of the user', async () => {

@@ -35,7 +35,7 @@ it('a clone leaves half of a small disk free, and leaves nothing behind', async 
     least = Math.min(least, free());
   }, 10);
   onTestFinished(() => clearInterval(watch));
-  const source = { url: work, branch: 'trunk', folder: 'website', env: {}, timeoutMs: 300_000 };
+  const source = { asUser: true, url: work, branch: 'trunk', folder: 'website', env: {}, timeoutMs: 300_000 };
   const cloning = host.cloneRepository(ownSandboxId, source);
   await expect(cloning).rejects.toThrow('it would fill the disk of this machine');
   // The rest is what git writes until it has ended.
