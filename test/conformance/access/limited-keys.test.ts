@@ -111,7 +111,8 @@ async function prepare(kind: string): Promise<Ground> {
   const environmentId = make('inside', { passSandboxCredentials: kind.startsWith('the credential') });
   await ann.call('POST', '/secrets', { body: { set: { SECRET: 'of the account' } } });
   const headers = { 'idempotency-key': 'of-the-owner' };
-  await ann.call('POST', '/sandboxes', { body: { environment: 'elsewhere' }, headers });
+  const keyed = await ann.call('POST', '/sandboxes', { body: { environment: 'elsewhere' }, headers });
+  await ann.reach(keyed.body.sandbox.id, 'ready');
   const other = await onesOfEverything(ann, ann.session);
   await ann.call('PATCH', `/sandboxes/${other.sandboxId}`, { body: { snapshotName: 'golden' } });
   const sandboxId = await ann.ready({ environment: 'inside' });
