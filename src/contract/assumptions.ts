@@ -67,6 +67,8 @@ export const assumptions = {
   'A-key-presets': 'The actions of the presets read-only, full-sandbox and ci.',
   'A-late-calls': 'A call without an answer takes effect within 30 s after it was given up, or not at all.',
   'A-legacy-base': 'The legacy surface of the local service is at /legacy/v1, next to /v1.',
+  'A-limited-keys':
+    'A key that is limited to environments takes the default only from an environment that it reaches. It lets no environment pass more of the account, by a flag `pass…` or by a repository. The name of a next snapshot is not taken from a sandbox that its key does not reach by then.',
   'A-limits': 'The limits record, and the numbers in it.',
   'A-list-order': 'A list of sandboxes begins with the oldest.',
   'A-list-price': 'A dollar buys 36,000 machine-seconds.',

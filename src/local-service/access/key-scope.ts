@@ -25,7 +25,7 @@ export function requireAction(caller: Caller, action: ScopeAction, others: reado
 }
 
 /** True if a key is limited neither to sandboxes nor to environments. */
-function isAccountWide(scope: CredentialScope | null): boolean {
+export function isAccountWide(scope: CredentialScope | null): boolean {
   return scope === null || (scope.sandboxIds === null && scope.environmentIds === null);
 }
 
@@ -56,21 +56,27 @@ export function requireSandboxOnKey({ scope }: Caller, sandbox: Placed): void {
 }
 
 /**
- * Checks an environment that is accessed, or the environment of a new sandbox; null if the new sandbox has none.
+ * Checks an environment that is accessed or changed, or the environment of a new sandbox; null if the new sandbox has
+ * none.
+ * @param what names the environment in the refusal
  * @throws ServiceError 403 `api_key_sandbox_forbidden`
  */
-export function requireEnvironmentOnKey({ scope }: Caller, environmentId: string | null): void {
-  if (reachesEnvironment(scope, environmentId)) return;
-  throw forbidden(environmentId === null ? 'sandboxes outside its environments' : 'this environment');
+export function requireEnvironmentOnKey(
+  { scope }: Caller,
+  environmentId: string | null,
+  what = environmentId === null ? 'sandboxes outside its environments' : 'this environment',
+): void {
+  if (!reachesEnvironment(scope, environmentId)) throw forbidden(what);
 }
 
 /**
  * Checks access to what belongs to the account as a whole (specification, "Authentication": account-wide reads need an
  * account key).
+ * @param what names it in the refusal
  * @throws ServiceError 403 `api_key_sandbox_forbidden`
  */
-export function requireAccountWide({ scope }: Caller): void {
-  if (!isAccountWide(scope)) throw forbidden('the account, because it is limited to sandboxes or environments');
+export function requireAccountWide({ scope }: Caller, what = 'the account'): void {
+  if (!isAccountWide(scope)) throw forbidden(`${what}, because it is limited to sandboxes or environments`);
 }
 
 /** The caller of a credential; undefined if it was revoked, has expired, or belongs to a sandbox that is gone. */

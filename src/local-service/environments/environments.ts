@@ -2,7 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { SelectRepoBody, UpdateEnvironmentBody } from '../../contract/requests/account-requests.js';
 import { stableJson } from '../../contract/texts/stable-json.js';
-import { type Caller, reachesEnvironment, requireEnvironmentOnKey } from '../access/key-scope.js';
+import {
+  type Caller,
+  isAccountWide,
+  reachesEnvironment,
+  requireAccountWide,
+  requireEnvironmentOnKey,
+} from '../access/key-scope.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { notFound, ServiceError } from '../service-error.js';
@@ -71,7 +77,8 @@ export function addEnvironment(
  * Changes an environment. A change of a flag or of content creates a new version; sandboxes stay on their version.
  * Assumptions: unchanged content creates no version; the default environment stays the default until another one
  * becomes it. Safe to repeat.
- * @throws ServiceError 400 for invalid content; 404; 409 `environment_name_taken`, `default_environment_required`
+ * @throws ServiceError 400 for invalid content; 403 `api_key_sandbox_forbidden`; 404; 409 `environment_name_taken`,
+ *   `default_environment_required`
  */
 export function updateEnvironment(
   context: Context,
@@ -90,6 +97,7 @@ export function updateEnvironment(
       throw new ServiceError(409, 'default_environment_required', message);
     }
     const before = environments.latest(environmentId)?.content ?? emptyContent;
+    requireChangesOnKey(context, caller, { environment, before, body });
     const after = changedContent(context, caller.accountId, before, body);
     changeContent(context, environmentId, after);
     if (isDefault === true && !environment.isDefault) environments.makeDefault(environment);
@@ -100,6 +108,39 @@ export function updateEnvironment(
     }
     return environments.get(environmentId) ?? environment;
   });
+}
+
+const passing = ['passRepoHost', 'passSecrets', 'passSandboxCredentials', 'passAgentsCredentials'] as const;
+
+/**
+ * Holds what an update changes outside its environment against the limits of the key: the default that another one
+ * loses, and what the sandboxes get of the account. A limited key may let less pass. Repositories count, because the
+ * service clones them with logins of its own.
+ * @throws ServiceError 403 `api_key_sandbox_forbidden`
+ */
+function requireChangesOnKey(
+  context: Context,
+  caller: Caller,
+  update: {
+    readonly environment: EnvironmentRecord;
+    readonly before: EnvironmentContent;
+    readonly body: UpdateEnvironmentBody;
+  },
+): void {
+  if (isAccountWide(caller.scope)) return;
+  assume('A-limited-keys');
+  const { environment, before, body } = update;
+  if (body.isDefault === true && !environment.isDefault) {
+    const { id } = defaultEnvironment(context, caller.accountId);
+    requireEnvironmentOnKey(caller, id, 'the environment that is the default now');
+  }
+  const flag = passing.find((one) => body[one] === true && !before[one]);
+  if (flag !== undefined) requireAccountWide(caller, `the logins and secrets that ${flag} passes`);
+  const isSelected = ({ repositoryId }: { readonly repositoryId: string }): boolean =>
+    before.selectedRepositories.some(({ databaseId }) => databaseId === repositoryId);
+  if (body.repositories?.every(isSelected) === false) {
+    requireAccountWide(caller, 'repositories that the environment has not selected');
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The environment and version that a new sandbox is pinned to (specification, field `environment`). */
 import type { CreateSandboxBody } from '../../contract/requests/sandbox-requests.js';
-import type { Caller } from '../access/key-scope.js';
+import { type Caller, requireEnvironmentOnKey } from '../access/key-scope.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { notFound } from '../service-error.js';
@@ -36,7 +36,11 @@ export function environmentFromBody(
   throw notFound(`An environment named "${name}" does not exist. GET /environments lists the environments.`);
 }
 
-/** Pins a new sandbox that is not a fork to the latest version of its environment. */
+/**
+ * Pins a new sandbox that is not a fork to the latest version of its environment. The key is checked here, too: while
+ * the create was being accepted, the default or the name may have moved to another environment.
+ * @throws ServiceError 404; 403 `api_key_sandbox_forbidden`
+ */
 export function attachment(
   context: Context,
   body: Pick<CreateSandboxBody, 'environment' | 'noEnv'>,
@@ -44,6 +48,7 @@ export function attachment(
 ): EnvironmentPin & Pick<SandboxRecord, 'secretFilePaths'> {
   assume('A-creator-logins');
   const environment = environmentFromBody(context, caller, body);
+  requireEnvironmentOnKey(caller, environment?.id ?? null);
   const latest = environment && context.stores.environments.latest(environment.id);
   const secretFilePaths = secretPathsInSnapshot(context, restoreFrom);
   return { ...pinnedToVersion(environment, latest), secretFilePaths };

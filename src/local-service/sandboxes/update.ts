@@ -2,14 +2,13 @@
 
 import type { UpdateSandboxBody } from '../../contract/requests/sandbox-requests.js';
 import { isUsable } from '../../contract/workflow-safe/states.js';
-import { type Caller, requireAction } from '../access/key-scope.js';
-import { sandboxFor } from '../access/sandbox-access.js';
+import { type Caller, requireAction, requireSandboxOnKey } from '../access/key-scope.js';
 import { requireAutoStopOfTrial } from '../accounts/billing-status.js';
 import { assume } from '../core/assume.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
-import { giveName } from '../snapshots/snapshots.js';
+import { giveName, sandboxesThatLose } from '../snapshots/snapshots.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
 /**
@@ -50,7 +49,7 @@ export function updateSandbox(
     if (snapshotName !== undefined) {
       requireNameMoves(context, caller, sandbox, snapshotName);
       if (sandbox.snapshotId !== null) giveName(context, sandbox.snapshotId, snapshotName);
-      else change = { ...change, nextSnapshotName: snapshotName };
+      else change = { ...change, nextSnapshotName: { name: snapshotName, scope: caller.scope } };
     }
     return changeSandbox(context, sandbox, change);
   });
@@ -61,10 +60,6 @@ export function updateSandbox(
  * sandbox of that snapshot (specification, "Scope").
  */
 function requireNameMoves(context: Context, caller: Caller, sandbox: SandboxRecord, name: string): void {
-  const { stores } = context;
   requireAction(caller, 'snapshot.write');
-  for (const { ownerId, sandboxId } of stores.snapshots.named(name)) {
-    if (ownerId !== sandbox.ownerId || !stores.sandboxes.get(sandboxId)) continue;
-    sandboxFor(context, caller, sandboxId, 'owner');
-  }
+  for (const other of sandboxesThatLose(context, name, sandbox)) requireSandboxOnKey(caller, other);
 }

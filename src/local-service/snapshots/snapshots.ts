@@ -1,6 +1,6 @@
 /** Decides who sees which snapshot, and records complete snapshots (assumptions, "Records"). */
 
-import { type Caller, requireAction } from '../access/key-scope.js';
+import { type Caller, reachesSandbox, requireAction } from '../access/key-scope.js';
 import { type Access, accessOf, sandboxesFor, sandboxFor } from '../access/sandbox-access.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
@@ -91,7 +91,7 @@ export function recordSnapshot(
   const { snapshotId: id, sizeBytes, createdAt } = snapshot;
   const completedAt = clock.iso();
   stores.snapshots.add({ id, sandboxId: sandbox.id, ownerId: sandbox.ownerId, sizeBytes, createdAt, completedAt });
-  if (sandbox.nextSnapshotName !== null) giveName(context, id, sandbox.nextSnapshotName);
+  giveNextName(context, sandbox, id);
   return {
     snapshotId: id,
     nextSnapshotName: null,
@@ -108,10 +108,11 @@ export function recordSnapshot(
  */
 export function recordNothingNew(
   context: Context,
-  { snapshotId, nextSnapshotName }: SandboxRecord,
+  sandbox: SandboxRecord,
 ): Partial<SandboxRecord> & Pick<SandboxRecord, 'snapshotId'> {
   const verifiedAt = context.clock.iso();
-  if (snapshotId !== null && nextSnapshotName !== null) giveName(context, snapshotId, nextSnapshotName);
+  const { snapshotId } = sandbox;
+  if (snapshotId !== null) giveNextName(context, sandbox, snapshotId);
   return {
     snapshotId,
     nextSnapshotName: null,
@@ -125,6 +126,34 @@ export function recordNothingNew(
 export function withoutPendingSnapshot({ lastSnapshotStatus: status }: SandboxRecord): Partial<SandboxRecord> {
   const isUnderWay = status === 'queued' || status === 'in_progress';
   return { pendingSnapshotId: null, ...(isUnderWay && { lastSnapshotStatus: 'cancelled' }) };
+}
+
+/** The other sandboxes of the account that lose a name when a snapshot of this one gets it. */
+export function sandboxesThatLose(
+  { stores }: Pick<Context, 'stores'>,
+  name: string,
+  { id, ownerId }: SandboxRecord,
+): SandboxRecord[] {
+  return stores.snapshots
+    .named(name)
+    .filter((snapshot) => snapshot.ownerId === ownerId && snapshot.sandboxId !== id)
+    .flatMap(({ sandboxId }) => stores.sandboxes.get(sandboxId) ?? []);
+}
+
+/**
+ * Gives a snapshot the name that was set for it. Since then, a snapshot may have got the name that the key does not
+ * reach: that one keeps it.
+ */
+function giveNextName(context: Context, sandbox: SandboxRecord, snapshotId: string): void {
+  if (sandbox.nextSnapshotName === null) return;
+  const { name, scope } = sandbox.nextSnapshotName;
+  const kept = sandboxesThatLose(context, name, sandbox).find((other) => !reachesSandbox(scope, other));
+  if (!kept) {
+    giveName(context, snapshotId, name);
+    return;
+  }
+  const details = { sandboxId: sandbox.id, snapshotId, name, ofSandboxId: kept.id };
+  context.log('a snapshot did not get its name, which belongs to a sandbox that the key does not reach', details);
 }
 
 /**

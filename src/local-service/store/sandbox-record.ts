@@ -1,6 +1,7 @@
 /** The record of a sandbox in the local service. Records are never changed in place: a change creates a new record. */
 import type { machineTypes } from '../../contract/workflow-safe/machine-types.js';
 import type { SandboxState, StopStatus } from '../../contract/workflow-safe/states.js';
+import type { CredentialScope } from './credential-store.js';
 
 export interface StopRecord {
   readonly id: string;
@@ -82,8 +83,11 @@ export interface SandboxRecord {
   readonly snapshotVerifiedAt: string | null;
   readonly lastSnapshotAttemptAt: string | null;
   readonly lastSnapshotStatus: 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | null;
-  /** The name that the next snapshot takes (assumption: PATCH with `snapshotName` before there is a snapshot). */
-  readonly nextSnapshotName: string | null;
+  /**
+   * The name that the next snapshot takes (assumption: PATCH with `snapshotName` before there is a snapshot), and the
+   * scope of the key that asked for it.
+   */
+  readonly nextSnapshotName: { readonly name: string; readonly scope: CredentialScope | null } | null;
   /** The conversations of the source of a fork, which the disk of the fork holds too. Absent: none. */
   readonly inheritedConversations?: readonly string[];
   /** The `databaseId` of each repository that was cloned into its disk when it was created; absent before. */
