@@ -5,6 +5,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { goodToken, recheckMs } from '../access/access-tokens.js';
 import type { Context } from '../core/context.js';
 import { acceptsWork } from '../core/machine-states.js';
 import { reasonOf } from '../log.js';
@@ -14,12 +15,9 @@ import { desktopPage, pagePolicy, streamPath } from './desktop-page.js';
 import { forward, forwardUpgrade, messageHead } from './forward.js';
 import { type HostedName, type HostedPlace, hostedUrl, parseHostedName } from './hosted-names.js';
 import { hasTokenInQuery, headersToPass, pathWithoutToken, tokenName, tokensOf } from './hosted-request.js';
-import { goodToken } from './url-tokens.js';
 import { acceptHeaders, joinWebSocket } from './websocket.js';
 
 const maxPort = 65_535;
-/** How often the right to an open connection is checked again. */
-const recheckMs = 1_000;
 
 export interface HostedServer {
   /** Answers requests to hosted URLs, and leaves all others to `others`. */
@@ -64,7 +62,7 @@ export function createHostedServer(context: Context): HostedServer {
     const sandbox = context.stores.sandboxes.get(sandboxId);
     const action = place === 'desktop' ? 'desktop' : 'host';
     if (sandbox?.subdomain !== subdomain) return { refusal: noToken };
-    const isOpen = place === 'desktop' && context.host.desktopOf(sandboxId)?.isPublic;
+    const isOpen = place === 'desktop' && context.host.desktopOf(sandboxId)?.isPublic();
     const token = goodToken(context, tokensOf(request), { sandbox, action });
     if (!isOpen && token === undefined) return { refusal: noToken };
     return acceptsWork(sandbox) ? { sandbox, place, token } : { refusal: notRunning(sandbox) };

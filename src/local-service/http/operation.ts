@@ -30,6 +30,8 @@ export interface OperationResult {
    * "Envelopes").
    */
   readonly raw?: Download;
+  /** Throws a ServiceError for a caller that may not read `raw`. Asked again while it is sent. */
+  readonly mayRead?: (caller: Caller) => unknown;
   /** Fields of the answer in addition to `ok` and `type`. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** The same fields as JSON text, if available: the part after `"type":…,` in the answer. */

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Endpoint, type EndpointName, endpoints } from '../../contract/endpoints/endpoints.js';
+import { endWhenForbidden, mayLast } from '../access/access-tokens.js';
 import { noteAssumptions } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
@@ -76,7 +77,16 @@ function registerRoute(
     call.accepted = true;
     for (const id of endpoint.assumed ?? []) call.assumed.add(id);
     call.sandboxId = result.sandboxId ?? call.sandboxId;
-    if (result.raw) return result.raw;
+    if (result.raw) {
+      endWhenForbidden(
+        result.raw.stream,
+        mayLast(context, call.caller, (now) => {
+          authorize(now, name, endpoint);
+          result.mayRead?.(now);
+        }),
+      );
+      return result.raw;
+    }
     const fields = result.json ?? JSON.stringify(result.fields ?? {}).slice(1, -1);
     return surface.outgoing(`{${head}${fields === '' ? '' : ','}${fields}}`);
   }

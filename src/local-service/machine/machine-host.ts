@@ -88,10 +88,10 @@ export interface MachineHost {
   /**
    * Starts the desktop of a sandbox, unless it runs. From then on, commands and shells have `DISPLAY`. Its VNC server
    * listens at `vncPort`. Safe to repeat.
-   * @param isPublic whether it is shown without a token. Left out: this stays as it is, at first false
+   * @param isPublic whether it is shown without a token, asked at each use. Left out: this stays as it is, at first false
    * @throws MachineError `no_desktop` with the reason, and the errors of `run`
    */
-  openDesktop(sandboxId: string, isPublic?: boolean): Promise<void>;
+  openDesktop(sandboxId: string, isPublic?: () => boolean): Promise<void>;
   /** Undefined while the desktop does not run. */
   desktopOf(sandboxId: string): RunningDesktop | undefined;
   /**

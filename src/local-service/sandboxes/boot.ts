@@ -33,7 +33,7 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
     return;
   }
   if (sandbox.state === 'provisioning') {
-    const sshEndpoint = await openForBoot(context, sandbox, { hasDisk: false });
+    const sshEndpoint = await openForBoot(context, sandbox);
     const now = current();
     if (!now || context.closing.aborted) return;
     const isCopied = now.restoreFrom !== null || repositoriesToClone(context, now).length > 0;
@@ -71,8 +71,6 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
   }
   // Not under the lock, so that a deletion need not wait for it.
   const cloned = await cloneRepositories(context, sandbox);
-  // A client that sees the sandbox usable can log in at once.
-  if (sandbox.sshKeys.length > 0) await openForBoot(context, sandbox, { hasDisk: true });
   const booted = current();
   if (!booted || context.closing.aborted) return;
   const change = { ...cloned, ...restored(context, booted) };

@@ -3,6 +3,7 @@
  * POST /sandboxes/{sandboxId}/sshkey).
  */
 import { isUsable } from '../../contract/workflow-safe/states.js';
+import { accessToken, goodToken } from '../access/access-tokens.js';
 import type { Caller } from '../access/key-scope.js';
 import { accessOf, requireUsable, sandboxFor } from '../access/sandbox-access.js';
 import { changeSandbox } from '../core/change-sandbox.js';
@@ -11,12 +12,15 @@ import { hasSshPort } from '../core/machine-states.js';
 import { reasonOf } from '../log.js';
 import { ServiceError } from '../service-error.js';
 import { type PublicKey, parsePublicKey } from '../ssh/public-key.js';
-import type { SshAddress } from '../ssh/sandbox-listener.js';
+import type { AcceptedKeys, SshAddress } from '../ssh/sandbox-listener.js';
 import { SshError } from '../ssh/ssh-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
+/** What a key must be allowed to do so that the SSH keys that it registered may log in. */
+const action = 'ssh';
+
 /**
- * Accepts a key for a sandbox. It replaces the previous key of the same account. Safe to repeat.
+ * Accepts a key for a sandbox, for as long as the key of the caller may do this. It replaces the previous key of the same account. Safe to repeat.
  * @returns the sandbox, whose SSH server listens
  * @throws ServiceError `machine_not_running`; `invalid_request` if the text is not a usable public key
  */
@@ -34,7 +38,8 @@ export async function configureSshKey(
   const sandbox = find();
   const publicKey = readKey(options.publicKey).text;
   const others = sandbox.sshKeys.filter((key) => key.accountId !== accountId);
-  changeSandbox(context, sandbox, { sshKeys: [...others, { accountId, publicKey }] });
+  const token = accessToken(context, options.caller, { sandbox, action }) ?? null;
+  changeSandbox(context, sandbox, { sshKeys: [...others, { accountId, publicKey, token }] });
   await syncSsh(context, sandboxId);
   return find();
 }
@@ -48,11 +53,20 @@ function readKey(text: string): PublicKey {
   }
 }
 
-/** The keys of accounts that may use the sandbox now. */
-function keysOf(context: Context, sandbox: SandboxRecord): PublicKey[] {
-  return sandbox.sshKeys
-    .filter(({ accountId }) => ['use', 'owner'].includes(accessOf(context, accountId, sandbox) ?? ''))
-    .map(({ publicKey }) => parsePublicKey(publicKey));
+/** The keys that may log in now: of accounts that may use the sandbox, while the API key that registered them may. */
+function keysOf({ stores, clock }: Context, sandboxId: string): AcceptedKeys {
+  return () => {
+    const sandbox = stores.sandboxes.get(sandboxId);
+    if (!sandbox || !isUsable(sandbox.state)) return [];
+    return sandbox.sshKeys
+      .filter(({ accountId, token }) =>
+        // The service itself registers without an API key.
+        token === null
+          ? ['use', 'owner'].includes(accessOf({ stores }, accountId, sandbox) ?? '')
+          : goodToken({ stores, clock }, [token], { sandbox, action }) !== undefined,
+      )
+      .map(({ publicKey }) => parsePublicKey(publicKey));
+  };
 }
 
 /**
@@ -65,9 +79,7 @@ export function syncSsh(context: Context, sandboxId: string): Promise<void> {
     const sandbox = stores.sandboxes.get(sandboxId);
     const opens = sandbox !== undefined && hasSshPort(sandbox) && !context.closing.aborted;
     if (!opens) await ssh.close(sandboxId);
-    const address = opens
-      ? await ssh.open(sandboxId, isUsable(sandbox.state) ? keysOf(context, sandbox) : [])
-      : undefined;
+    const address = opens ? await ssh.open(sandboxId, keysOf(context, sandboxId)) : undefined;
     const now = stores.sandboxes.get(sandboxId);
     if (!now || context.closing.aborted) return;
     const sshEndpoint = address && hasSshPort(now) ? endpointText(address) : null;
@@ -78,18 +90,13 @@ export function syncSsh(context: Context, sandboxId: string): Promise<void> {
 /**
  * Opens the SSH port of a machine that starts. The boot continues if no port can be opened; the work `ssh` then tries
  * again.
- * @param options.hasDisk false while nobody can log in yet
  * @returns the endpoint, for the change that gives the sandbox its machine
  */
-export function openForBoot(
-  context: Context,
-  sandbox: SandboxRecord,
-  { hasDisk }: { readonly hasDisk: boolean },
-): Promise<string | null> {
+export function openForBoot(context: Context, sandbox: SandboxRecord): Promise<string | null> {
   return context.sshLocks.run(sandbox.id, async () => {
     if (context.closing.aborted) return null;
     try {
-      return endpointText(await context.ssh.open(sandbox.id, hasDisk ? keysOf(context, sandbox) : []));
+      return endpointText(await context.ssh.open(sandbox.id, keysOf(context, sandbox.id)));
     } catch (cause) {
       logFailure(context, sandbox.id, cause);
       return null;

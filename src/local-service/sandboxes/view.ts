@@ -5,6 +5,7 @@
 
 import { machineTypes } from '../../contract/workflow-safe/machine-types.js';
 import { isUsable } from '../../contract/workflow-safe/states.js';
+import { accessToken } from '../access/access-tokens.js';
 import type { Caller } from '../access/key-scope.js';
 import { type Access, accessOf, holdsLogins, visibilityOf } from '../access/sandbox-access.js';
 import { assume } from '../core/assume.js';
@@ -12,7 +13,6 @@ import type { Core } from '../core/context.js';
 import { hasMachine } from '../core/machine-states.js';
 import { hostedUrl } from '../hosting/hosted-names.js';
 import { tokenName } from '../hosting/hosted-request.js';
-import { urlToken } from '../hosting/url-tokens.js';
 import { supportsDesktop } from '../machine/index.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 
@@ -109,7 +109,7 @@ function machineView({ servicePort }: Shown, sandbox: SandboxRecord): SandboxVie
 /** Fields that bear secrets. They replace those of `sandboxView` when one sandbox is read. */
 export function secretView(context: Shown & Pick<Core, 'clock'>, caller: Caller, sandbox: SandboxRecord): SandboxView {
   if (!hasMachine(sandbox)) return {};
-  const token = urlToken(context, caller, { sandbox, action: 'host' });
+  const token = accessToken(context, caller, { sandbox, action: 'host' });
   if (token !== undefined) assume('A-hosted-url');
   const url = hostedUrl(sandbox, 'machine', context.servicePort());
   const desktopUrl = context.host.desktopOf(sandbox.id) && desktopUrlFor(context, caller, sandbox);
@@ -125,7 +125,7 @@ export function desktopUrlFor(
   caller: Caller,
   sandbox: SandboxRecord,
 ): string | undefined {
-  const token = urlToken(context, caller, { sandbox, action: 'desktop' });
+  const token = accessToken(context, caller, { sandbox, action: 'desktop' });
   return token && `${hostedUrl(sandbox, 'desktop', context.servicePort())}?${tokenName}=${token}`;
 }
 

@@ -10,10 +10,16 @@ export interface SshAddress {
   readonly port: number;
 }
 
+/** How often the keys of open connections are checked again. */
+const recheckMs = 1_000;
+
+/** The keys that are accepted now. Asked at each login, and again while it lasts. */
+export type AcceptedKeys = () => readonly PublicKey[];
+
 export interface SandboxListener {
   readonly address: SshAddress;
   /** Replaces the accepted keys and closes the connections whose key is no longer accepted. */
-  setKeys(keys: readonly PublicKey[]): Promise<void>;
+  setKeys(keys: AcceptedKeys): Promise<void>;
   /** Stops listening, closes every connection and returns when the processes are gone. Safe to repeat. */
   close(): Promise<void>;
 }
@@ -24,10 +30,7 @@ export interface ListenerOptions extends Omit<ConnectionOptions, 'keys'> {
 }
 
 /** @throws SshError `listen_failed` */
-export async function listenForSandbox(
-  firstKeys: readonly PublicKey[],
-  options: ListenerOptions,
-): Promise<SandboxListener> {
+export async function listenForSandbox(firstKeys: AcceptedKeys, options: ListenerOptions): Promise<SandboxListener> {
   const { host, log } = options;
   const connections = new Set<ServedConnection>();
   let keys = firstKeys;
@@ -38,12 +41,18 @@ export async function listenForSandbox(
       return;
     }
     socket.setNoDelay(true);
-    const connection = serveConnection(socket, { ...options, keys: () => keys });
+    const connection = serveConnection(socket, { ...options, keys: () => keys() });
     connections.add(connection);
     void connection.ended.then(() => connections.delete(connection));
   });
   const endWhere = async (chosen: (connection: ServedConnection) => boolean): Promise<void> => {
     await Promise.all([...connections].filter(chosen).map((connection) => connection.end()));
+  };
+
+  const recheck = async (): Promise<void> => {
+    if (connections.size === 0) return;
+    const accepted = keys();
+    await endWhere(({ key }) => key !== undefined && !accepted.some((kept) => kept.blob.equals(key.blob)));
   };
 
   server.listen(0, host);
@@ -56,14 +65,17 @@ export async function listenForSandbox(
     throw new SshError('listen_failed', 'The SSH server has no port.');
   const stopped = new Promise<void>((resolve) => server.once('close', () => resolve()));
 
+  const rechecking = setInterval(() => void recheck().catch(() => undefined), recheckMs).unref();
+
   return {
     address: { host, port: address.port },
     async setKeys(newKeys) {
       keys = newKeys;
-      await endWhere(({ key }) => key !== undefined && !newKeys.some((kept) => kept.blob.equals(key.blob)));
+      await recheck();
     },
     async close() {
-      keys = [];
+      clearInterval(rechecking);
+      keys = () => [];
       server.close();
       await endWhere(() => true);
       await stopped;

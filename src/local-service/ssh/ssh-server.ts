@@ -1,8 +1,7 @@
 /** The SSH servers of the sandboxes. Each sandbox has its own port, since `user@host` does not identify a sandbox. */
 import type { Log } from '../log.js';
 import type { MachineHost } from '../machine/machine-host.js';
-import type { PublicKey } from './public-key.js';
-import { listenForSandbox, type SandboxListener, type SshAddress } from './sandbox-listener.js';
+import { type AcceptedKeys, listenForSandbox, type SandboxListener, type SshAddress } from './sandbox-listener.js';
 
 export interface SshServerOptions {
   /** The private host key in PEM, the same for all sandboxes; see `loadHostKey`. */
@@ -26,11 +25,11 @@ export interface SshServerOptions {
 
 export interface SshServer {
   /**
-   * Opens the port of a sandbox, or keeps it open, and accepts only the holders of these keys. Connections whose key
-   * was removed are closed, and their processes are ended. Safe to repeat.
+   * Opens the port of a sandbox, or keeps it open, and accepts only the holders of these keys. Connections whose key is
+   * no longer among them are closed within seconds, and their processes are ended. Safe to repeat.
    * @throws SshError `listen_failed`
    */
-  open(sandboxId: string, keys: readonly PublicKey[]): Promise<SshAddress>;
+  open(sandboxId: string, keys: AcceptedKeys): Promise<SshAddress>;
   /** Closes the port and its connections, and returns when their processes are gone. Safe to repeat. */
   close(sandboxId: string): Promise<void>;
   /** Calls `close` for all sandboxes. Ports can be opened again afterwards. */
@@ -49,7 +48,7 @@ export function createSshServer(options: SshServerOptions): SshServer {
   const { host = '127.0.0.1', log = () => undefined } = options;
   const opened = new Map<string, Promise<SandboxListener>>();
 
-  const listen = (sandboxId: string, keys: readonly PublicKey[]): Promise<SandboxListener> =>
+  const listen = (sandboxId: string, keys: AcceptedKeys): Promise<SandboxListener> =>
     listenForSandbox(keys, {
       hostKey: options.hostKey,
       host,

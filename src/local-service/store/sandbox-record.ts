@@ -67,7 +67,12 @@ export interface SandboxRecord {
   /** Null if the machine is well, or if there is no machine. */
   readonly degraded: { readonly reason: string; readonly since: string } | null;
   /** At most one key of each account. */
-  readonly sshKeys: readonly { readonly accountId: string; readonly publicKey: string }[];
+  readonly sshKeys: readonly {
+    readonly accountId: string;
+    readonly publicKey: string;
+    /** Stands for the API key that registered it; null if the service itself did. */
+    readonly token: string | null;
+  }[];
   /** `host:port` while its SSH port is open. */
   readonly sshEndpoint: string | null;
   readonly snapshotId: string | null;

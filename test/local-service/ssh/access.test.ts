@@ -45,9 +45,9 @@ describe('access to a sandbox by SSH', () => {
     const { port, server, host } = await sshUnderTest(isolation, []);
     await expect(connect(port, registered)).rejects.toThrow(refusedMessage);
     await host.createDisk(otherId);
-    const other = await server.open(otherId, [stranger.publicKey]);
+    const other = await server.open(otherId, () => [stranger.publicKey]);
     expect(other.port).not.toBe(port);
-    await server.open(ownSandboxId, [registered.publicKey]);
+    await server.open(ownSandboxId, () => [registered.publicKey]);
     await expect(connect(other.port, registered)).rejects.toThrow(refusedMessage);
     expect((await run(await connect(other.port, stranger), 'echo $SANDBOX_ID')).stdout).toBe(`${otherId}\n`);
   });
@@ -60,7 +60,7 @@ describe('access to a sandbox by SSH', () => {
     const kept = await exec(staying, 'cat');
     await expect.poll(() => runningWith(mark)).not.toEqual([]);
     const closed = closedOf(leaving);
-    await server.open(ownSandboxId, [stranger.publicKey]);
+    await server.open(ownSandboxId, () => [stranger.publicKey]);
     expect(runningWith(mark)).toEqual([]);
     await closed;
     await expect(connect(port, registered)).rejects.toThrow(refusedMessage);
@@ -158,7 +158,7 @@ describe('access to a sandbox by SSH', () => {
 
   it('keeps its port when it is opened again, and frees it when it is closed', async () => {
     const { port, server } = await sshUnderTest(isolation, [registered]);
-    expect(await server.open(ownSandboxId, [stranger.publicKey])).toEqual({ host: '127.0.0.1', port });
+    expect(await server.open(ownSandboxId, () => [stranger.publicKey])).toEqual({ host: '127.0.0.1', port });
     await expect(connect(port, registered)).rejects.toThrow(refusedMessage);
     const inside = await connect(port, stranger);
     const closed = closedOf(inside);
@@ -166,7 +166,7 @@ describe('access to a sandbox by SSH', () => {
     await closed;
     await expect(connect(port, stranger)).rejects.toThrow('ECONNREFUSED');
     await server.close(ownSandboxId);
-    const again = await server.open(ownSandboxId, [registered.publicKey]);
+    const again = await server.open(ownSandboxId, () => [registered.publicKey]);
     expect((await run(await connect(again.port, registered), 'echo in')).stdout).toBe('in\n');
   });
 

@@ -50,10 +50,7 @@ export async function sshUnderTest(
     ...options,
   });
   onTestFinished(async () => await server.closeAll());
-  const { port } = await server.open(
-    ownSandboxId,
-    keys.map(({ publicKey }) => publicKey),
-  );
+  const { port } = await server.open(ownSandboxId, () => keys.map(({ publicKey }) => publicKey));
   return { server, host, directory, port, logged };
 }
 

@@ -1,3 +1,5 @@
+import { mayLast } from '../../access/access-tokens.js';
+import { type Caller, requireAction } from '../../access/key-scope.js';
 import { requireMachine, requireUsable, sandboxFor } from '../../access/sandbox-access.js';
 import { assume } from '../../core/assume.js';
 import type { Context } from '../../core/context.js';
@@ -27,8 +29,9 @@ export const machineOperations = {
   },
 
   async downloadArtifact(context, { caller, params: { sandboxId }, query: { path } }) {
-    requireMachine(sandboxFor(context, caller, sandboxId, 'use'));
-    return { raw: await context.host.download({ sandboxId }, path) };
+    const find = (by: Caller) => sandboxFor(context, by, sandboxId, 'use');
+    requireMachine(find(caller));
+    return { raw: await context.host.download({ sandboxId }, path), mayRead: find };
   },
 
   async openDesktop(context, { caller, params: { sandboxId }, query: { vnc }, body }) {
@@ -36,7 +39,12 @@ export const machineOperations = {
     assume('A-desktop');
     requireDesktops(context);
     requireUsable(sandbox);
-    await context.host.openDesktop(sandboxId, body?.publicAccess);
+    const isPublic = mayLast(context, caller, (now) => {
+      requireAction(now, 'desktop');
+      sandboxFor(context, now, sandboxId, 'use');
+    });
+    const { publicAccess } = body ?? {};
+    await context.host.openDesktop(sandboxId, publicAccess === false ? () => false : publicAccess && isPublic);
     const page = new URL(desktopUrlFor(context, caller, sandbox) ?? '');
     if (vnc === undefined && !body?.publicAccess) return { fields: { url: page.href } };
     const stream = `ws://${page.host}${streamPath}`;

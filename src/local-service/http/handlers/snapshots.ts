@@ -1,3 +1,4 @@
+import type { Caller } from '../../access/key-scope.js';
 import { sandboxFor } from '../../access/sandbox-access.js';
 import { assume } from '../../core/assume.js';
 import { deletionStarted } from '../../sandboxes/delete.js';
@@ -31,13 +32,15 @@ export const snapshotOperations = {
   },
 
   async downloadSnapshotFile(context, { caller, params: { snapshotId }, query: { path } }) {
-    const { id, sandboxId } = restorableSnapshotFor(context, caller, snapshotId);
-    return { raw: await context.host.download({ snapshotId: id }, path), sandboxId };
+    const find = (by: Caller) => restorableSnapshotFor(context, by, snapshotId);
+    const { id, sandboxId } = find(caller);
+    return { raw: await context.host.download({ snapshotId: id }, path), mayRead: find, sandboxId };
   },
 
   async downloadSnapshot(context, { caller, params: { snapshotId } }) {
-    const { id, sandboxId } = restorableSnapshotFor(context, caller, snapshotId);
-    return { raw: await context.host.download({ snapshotId: id }), sandboxId };
+    const find = (by: Caller) => restorableSnapshotFor(context, by, snapshotId);
+    const { id, sandboxId } = find(caller);
+    return { raw: await context.host.download({ snapshotId: id }), mayRead: find, sandboxId };
   },
 
   deleteSnapshot(context, { caller, params: { snapshotId } }) {

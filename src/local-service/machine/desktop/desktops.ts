@@ -19,14 +19,14 @@ const windowManager = `DISPLAY=${display} openbox >/dev/null 2>&1`;
 const command = `${vncServer} | { read -r number || exit 1; echo ready; ${windowManager}; ${endDisplay}; }`;
 
 export interface RunningDesktop {
-  /** True if it needs no token. */
-  readonly isPublic: boolean;
+  /** True while it needs no token. */
+  readonly isPublic: () => boolean;
 }
 
 interface Desktop {
   readonly started: Promise<StartedShell>;
   isRunning: boolean;
-  isPublic: boolean;
+  isPublic: () => boolean;
 }
 
 export function createDesktops(shells: Shells) {
@@ -34,7 +34,7 @@ export function createDesktops(shells: Shells) {
 
   const start = (sandboxId: string): Desktop => {
     const started = startDesktop(shells, sandboxId);
-    const desktop: Desktop = { started, isRunning: false, isPublic: false };
+    const desktop: Desktop = { started, isRunning: false, isPublic: () => false };
     const forget = (): void => {
       if (desktops.get(sandboxId) === desktop) desktops.delete(sandboxId);
     };
@@ -52,8 +52,8 @@ export function createDesktops(shells: Shells) {
   };
 
   return {
-    /** @param isPublic left out: it stays as it is, at first false */
-    async open(sandboxId: string, isPublic?: boolean): Promise<void> {
+    /** @param isPublic asked at each use. Left out: it stays as it is, at first false */
+    async open(sandboxId: string, isPublic?: () => boolean): Promise<void> {
       const desktop = desktops.get(sandboxId) ?? start(sandboxId);
       await desktop.started;
       desktop.isPublic = isPublic ?? desktop.isPublic;
