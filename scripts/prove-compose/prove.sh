@@ -44,10 +44,11 @@ starts() { # arguments of `compose up --detach`
 }
 take_down() {
   "$ENGINE" rm --force --volumes $project-remote
-  compose --profile local down --volumes --remove-orphans
+  compose --profile local --profile ui down --volumes --remove-orphans
 }
 
 export POSTGRES_PASSWORD=proof$RANDOM$RANDOM SANDBOX_API_URL=http://api:8080/v1 SANDBOX_API_ALLOW_HTTP=1
+export TEMPORAL_UI_IP=127.84.3.199
 key=$copy/secrets/sandbox-api-key
 mkdir "$copy/secrets" && echo nothing > "$key" && chmod 600 "$key"
 take_down > /dev/null 2>&1
@@ -61,7 +62,7 @@ echo "— the default profile, with $ENGINE"
 need 'the image is built' compose build image
 echo "        $("$ENGINE" images --format '{{.Repository}}:{{.Tag}} {{.Size}}' | grep 'sandflow:')"
 for port in 7233 7392 8233 9465; do check "port $port is free" eventually 120 unused $port; done
-need 'it starts' starts up --detach
+need 'it starts' starts --profile ui up --detach
 check 'a worker that cannot read the key says so, and ends' eventually 60 logs_say worker 'cannot be read'
 "$ENGINE" run --detach --init --name $project-remote --network ${project}_default --network-alias api \
   --volume "$here/remote-service.mjs:/remote-service.mjs:ro" --entrypoint node sandflow:0.1.0 \
@@ -76,14 +77,15 @@ check 'a job completes, woken by webhooks only' completes_by_webhooks worker hel
 check 'a job saves a file in the current folder' saves_files worker files
 check 'a batch completes, and saves its results' runs_batch worker batch
 check 'a cleanup stops what a job kept' cleans_up worker kept
-check 'the UI answers' answers http://127.0.0.1:8233/
+check 'the UI answers' answers http://$TEMPORAL_UI_IP:8233/
+check 'the UI does not answer where a web page can guess it' closed 127.0.0.1 8233
 check 'the metrics of the bridge answer on loopback' answers http://127.0.0.1:9465/metrics
 other=$(hostname -I | cut -d ' ' -f 1)
 for port in 7233 8233 9465; do check "port $port is not open to other hosts" closed "$other" $port; done
 check 'closed jobs are kept for 30 days' retains default
 
 echo '— the profile local, side by side'
-need 'it starts, as the comment says' starts --profile local up --detach local-worker local-bridge temporal-ui
+need 'it starts, as the comment says' starts --profile local up --detach local-worker local-bridge
 for service in local local-worker local-bridge; do need "$service is healthy" healthy $service; done
 check 'the one-shot services ended with 0' one_shots_ended
 check 'a job completes, woken by webhooks only' completes_by_webhooks local-worker hello
@@ -101,14 +103,14 @@ done
 for service in local-worker local-bridge; do check "$service: a running job completes" survives_kill $service local-worker; done
 check 'local: it starts again, with its worker' local_survives_kill
 for service in postgresql temporal worker bridge local local-worker local-bridge; do check "$service is healthy again" healthy $service; done
-check 'the UI answers again' eventually 60 answers http://127.0.0.1:8233/
+check 'the UI answers again' eventually 60 answers http://$TEMPORAL_UI_IP:8233/
 check 'the image is replaced while a job runs' upgrades worker
 check 'no job of the default profile is lost' all_completed worker 9
 check 'no job of the profile local is lost' all_completed local-worker 7
 
 echo '— the end'
 for service in worker bridge local-worker local-bridge local; do check "$service ends in order" ends_in_order $service; done
-check 'it is taken down, and its volumes stay' compose --profile local down
+check 'it is taken down, and its volumes stay' compose --profile local --profile ui down
 unset SANDBOX_API_URL SANDBOX_API_ALLOW_HTTP
 check 'the profile local starts again, alone' compose --profile local up --detach local-worker local-bridge
 healthy local-worker

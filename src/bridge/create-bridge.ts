@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { requireCounts } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { logWithoutSecrets } from '../contract/workflow-safe/without-secrets.js';
+import { boundStrangers } from '../os/bound-strangers.js';
 import { requireClient } from '../temporal/own-copy.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
 import type { BridgeOptions } from './bridge-options.js';
@@ -171,7 +172,7 @@ async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: 
   const timeouts = { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: keepAliveMs };
   // Node enforces the timeouts this often; by default only every 30 s.
   const server = createServer({ ...timeouts, connectionsCheckingInterval: 1_000 }, handler);
-  limitConnections(server);
+  boundStrangers(server, { most: maxConnections });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve());
@@ -180,25 +181,12 @@ async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: 
   return { server, url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, port: bound };
 }
 
-/** Maximum number of open connections. Anyone may connect, and a process has a limited number of files. */
-const maxConnections = 500;
-
 /**
- * Closes the connection that was used the longest ago when there are too many. A delivery takes milliseconds. So clients
- * that only keep connections open cannot block deliveries, nor the connections that a balancer uses again and again.
+ * Maximum number of open connections. Anyone may connect, and a process has a limited number of files. A delivery takes
+ * milliseconds, so clients that only keep connections open cannot block it, nor the connections that a balancer uses
+ * again and again.
  */
-function limitConnections(server: Server): void {
-  const open = new Set<Socket>();
-  server.on('connection', (socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-    const [oldest] = open;
-    if (open.size > maxConnections) oldest?.destroy();
-  });
-  server.on('request', ({ socket }) => {
-    if (open.delete(socket)) open.add(socket);
-  });
-}
+const maxConnections = 500;
 
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {

@@ -12,9 +12,12 @@ import { requireCounts } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { boundStrangers, type Strangers } from '../os/bound-strangers.js';
 import { readRawBody } from '../os/raw-body.js';
 
 const shortestToken = 24;
+/** Connections without the token. Beyond this number, the one whose last request is the oldest is closed. */
+const maxStrangers = 500;
 
 /** Options of `createCodecServer`. */
 export interface CodecServerOptions {
@@ -59,6 +62,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
   for (const origin of origins) checkOrigin(origin);
   requireCounts({ maxBodyBytes });
   let server: Server | undefined;
+  let strangers: Strangers | undefined;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const isAsked = request.method === 'GET' || request.method === 'HEAD';
@@ -75,6 +79,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
       response.setHeader('www-authenticate', 'Bearer');
       return answer(response, 401, { message: 'The token is missing or wrong.' });
     }
+    strangers?.admit(request.socket);
     if (operation !== 'encode' && operation !== 'decode') return answer(response, 404, { message: 'Not found.' });
     if (request.method !== 'POST') return answer(response, 405, { message: 'Only POST is served.' });
     const body = await readRawBody(request, maxBodyBytes);
@@ -87,7 +92,9 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
 
   return {
     async listen({ port, host = '127.0.0.1' }) {
-      const made = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+      // Node enforces the timeouts this often; by default only every 30 s.
+      const timeouts = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 };
+      const made = createServer(timeouts, (request, response) => {
         handle(request, response).catch((error: unknown) => {
           if (response.headersSent || response.destroyed) return void response.destroy();
           if (error instanceof SandflowError)
@@ -95,6 +102,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
           answer(response, 500, { message: 'Internal error.' });
         });
       });
+      strangers = boundStrangers(made, { most: maxStrangers });
       server = made;
       await new Promise<void>((resolve, reject) => {
         made.once('error', reject);

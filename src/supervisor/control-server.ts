@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { z } from 'zod';
+import { boundStrangers } from '../os/bound-strangers.js';
 import { writePrivateFile } from '../os/private-file.js';
 import {
   type Ask,
@@ -67,33 +68,23 @@ export async function openControlServer(
 ): Promise<ControlServer> {
   const token = randomBytes(24).toString('hex');
   const clients = new Map<Socket, ConnectedClient>();
-  const strangers = new Set<Socket>();
   const messages: ServerMessage[] = [];
 
-  const makeRoom = () => {
-    const [oldest] = strangers;
-    if (!oldest) return;
-    strangers.delete(oldest);
-    oldest.destroy();
-  };
   const sayStatus = async (socket: Socket, ask: Ask) => {
     const message: ServerMessage = { type: 'status', status: await answer(ask) };
     socket.end(`${JSON.stringify(message)}\n`).destroySoon();
   };
   const server = createServer((socket) => {
-    strangers.add(socket);
-    if (strangers.size > maxUnidentifiedConnections) makeRoom();
     const timeout = setTimeout(() => socket.destroy(), handshakeTimeoutMs);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
       clearTimeout(timeout);
-      strangers.delete(socket);
       clients.delete(socket);
     });
     const nonce = createNonce();
     let hasAnswered = false;
     onMessages(socket, clientMessageSchema, (message) => {
-      if (!strangers.has(socket)) return;
+      if (!strangers.open.has(socket)) return;
       if ('nonce' in message) {
         // Only one answer per connection. Otherwise unread answers would fill the memory if a client never reads.
         if (hasAnswered) return void socket.destroy();
@@ -101,7 +92,7 @@ export async function openControlServer(
         const proof = proofOf(token, 'supervisor', message.nonce);
         return sendMessage(socket, { type: 'hello', pid: process.pid, proof, nonce });
       }
-      strangers.delete(socket);
+      strangers.admit(socket);
       clearTimeout(timeout);
       if (!isProof(message.proof, token, 'client', nonce)) return void socket.destroy();
       if ('ask' in message) return void sayStatus(socket, message.ask);
@@ -111,6 +102,7 @@ export async function openControlServer(
       for (const earlier of messages) sendMessage(socket, earlier);
     });
   });
+  const strangers = boundStrangers(server, { most: maxUnidentifiedConnections });
   const port = await listen(server);
   const state: SupervisorState = { version: controlVersion, pid: process.pid, port, token };
   await writePrivateFile(stateFile, JSON.stringify(state));
@@ -126,7 +118,7 @@ export async function openControlServer(
   const close = async () => {
     await rm(stateFile, { force: true });
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const socket of [...clients.keys(), ...strangers]) socket.end().destroySoon();
+    for (const socket of [...clients.keys(), ...strangers.open]) socket.end().destroySoon();
     await closed;
   };
   return {

@@ -1,7 +1,12 @@
 /** Tells an orchestrator whether a worker runs, and whether it takes tasks. */
 import { createServer } from 'node:http';
 import { withoutEndSlashes } from '../../contract/urls.js';
+import { boundStrangers } from '../../os/bound-strangers.js';
 import { type Address, listened } from './serving.js';
+
+/** Beyond this number, the one whose last request is the oldest is closed. */
+const maxConnections = 100;
+const timeouts = { requestTimeout: 10_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 /**
  * Answers `/healthz` with 200 while the process runs, and `/readyz` with 200 only if there is no problem: to GET, and to
@@ -14,7 +19,7 @@ export async function serveHealth(
   { host, port }: Address,
   problem: () => Promise<string | undefined>,
 ): Promise<() => Promise<void>> {
-  const server = createServer((request, response) => {
+  const server = createServer(timeouts, (request, response) => {
     const answer = (status: number, text: string) => {
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
     };
@@ -27,6 +32,7 @@ export async function serveHealth(
       () => answer(500, 'internal_error'),
     );
   });
+  boundStrangers(server, { most: maxConnections });
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

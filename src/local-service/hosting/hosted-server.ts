@@ -5,6 +5,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Strangers } from '../../os/bound-strangers.js';
 import { goodToken, recheckMs } from '../access/access-tokens.js';
 import type { Context } from '../core/context.js';
 import { acceptsWork } from '../core/machine-states.js';
@@ -22,8 +23,11 @@ const maxPort = 65_535;
 export interface HostedServer {
   /** Answers requests to hosted URLs, and leaves all others to `others`. */
   answer(others: RequestListener): RequestListener;
-  /** Handles the upgrades of a server. All but WebSockets of hosted URLs become plain requests. */
-  handleUpgrades(server: Server): void;
+  /**
+   * Handles the upgrades of a server. All but WebSockets of hosted URLs become plain requests.
+   * @param strangers those of the server: whoever has a token is none
+   */
+  handleUpgrades(server: Server, strangers: Strangers): void;
   /** Ends all connections. Safe to repeat. */
   close(): void;
 }
@@ -45,6 +49,7 @@ type Found = FoundPlace | { readonly refusal: Refusal };
 
 export function createHostedServer(context: Context): HostedServer {
   const open = new Map<Duplex | ServerResponse, () => boolean>();
+  let strangers: Strangers | undefined;
   /** A connection that stays open ends with its token, such as that of a key that is revoked. */
   const keep = (connection: Duplex | ServerResponse, request: IncomingMessage, name: HostedName): void => {
     const isAllowed = (): boolean => {
@@ -64,6 +69,7 @@ export function createHostedServer(context: Context): HostedServer {
     if (sandbox?.subdomain !== subdomain) return { refusal: noToken };
     const isOpen = place === 'desktop' && context.host.desktopOf(sandboxId)?.isPublic();
     const token = goodToken(context, tokensOf(request), { sandbox, action });
+    if (token !== undefined) strangers?.admit(request.socket);
     if (!isOpen && token === undefined) return { refusal: noToken };
     return acceptsWork(sandbox) ? { sandbox, place, token } : { refusal: notRunning(sandbox) };
   };
@@ -121,7 +127,8 @@ export function createHostedServer(context: Context): HostedServer {
 
   return {
     answer,
-    handleUpgrades(server) {
+    handleUpgrades(server, strangersOfServer) {
+      strangers = strangersOfServer;
       server.on('upgrade', (request, caller, head) => {
         const name = parseHostedName(request.headers.host);
         if (!name || request.headers.upgrade?.toLowerCase() !== 'websocket')

@@ -3,6 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
 import { assumptionsHeader } from '../../contract/assumptions.js';
 import { openApiDocument } from '../../contract/openapi/document.js';
+import { boundStrangers, type Strangers } from '../../os/bound-strangers.js';
 import type { ControlledClock } from '../clock.js';
 import type { Context } from '../core/context.js';
 import type { HostedServer } from '../hosting/hosted-server.js';
@@ -30,6 +31,10 @@ import { currentSurface, legacySurface, sunsetAfter, surfaceOf } from './surface
 
 const maxBodyBytes = 4 * 1024 * 1024;
 const maxCheckIntervalMs = 5_000;
+/**
+ * Connections without a key. Those of a worker count until their first request has arrived, and many may come at once.
+ */
+const maxStrangers = 1_000;
 /** How long an idle connection stays open for the next request. */
 const keepAliveTimeoutMs = 72_000;
 /** This path needs no key. */
@@ -53,6 +58,7 @@ interface ServerOptions {
 export function createServer(options: ServerOptions): FastifyInstance {
   const { context, calls } = options;
   const { requestTimeoutMs } = context.timings;
+  let strangers: Strangers | undefined;
   const server = fastify({
     bodyLimit: maxBodyBytes,
     forceCloseConnections: true,
@@ -67,7 +73,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
         },
         options.hosted.answer(handler),
       );
-      options.hosted.handleUpgrades(http);
+      strangers = boundStrangers(http, { most: maxStrangers });
+      options.hosted.handleUpgrades(http, strangers);
       return http;
     },
   });
@@ -94,6 +101,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const { authorization } = request.headers;
     const caller = surface ? authenticate(authorization) : authenticateOperator(authorization);
     callOf(request).caller = caller;
+    strangers?.admit(request.raw.socket);
     if (surface) {
       if (caller.keyId !== null) context.stores.keyUsage.count(caller.keyId);
       limitRate(caller);

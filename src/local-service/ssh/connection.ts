@@ -13,6 +13,8 @@ export interface ConnectionOptions {
   readonly loginGraceMs: number;
   readonly maxTries: number;
   readonly maxSessions: number;
+  /** Called when `key` is known. False if the connection must end. */
+  readonly onLogin: () => boolean;
   readonly log: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -71,6 +73,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): Ser
       onAccepted(accepted) {
         key = accepted;
         clearTimeout(grace);
+        if (!options.onLogin()) return hangUp();
         options.log('an SSH login to a sandbox succeeded', { fingerprint: accepted.fingerprint });
       },
       onTooManyTries: hangUp,

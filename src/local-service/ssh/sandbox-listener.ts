@@ -1,6 +1,7 @@
 /** Listens on the SSH port of one sandbox. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { boundStrangers } from '../../os/bound-strangers.js';
 import { type ConnectionOptions, type ServedConnection, serveConnection } from './connection.js';
 import type { PublicKey } from './public-key.js';
 import { SshError } from './ssh-error.js';
@@ -24,9 +25,12 @@ export interface SandboxListener {
   close(): Promise<void>;
 }
 
-export interface ListenerOptions extends Omit<ConnectionOptions, 'keys'> {
+export interface ListenerOptions extends Omit<ConnectionOptions, 'keys' | 'onLogin'> {
   readonly host: string;
+  /** Connections with a login. */
   readonly maxConnections: number;
+  /** Connections without a login. Beyond them, the oldest is closed. */
+  readonly maxStrangers: number;
 }
 
 /** @throws SshError `listen_failed` */
@@ -35,16 +39,22 @@ export async function listenForSandbox(firstKeys: AcceptedKeys, options: Listene
   const connections = new Set<ServedConnection>();
   let keys = firstKeys;
   const server = createServer((socket) => {
-    if (connections.size >= options.maxConnections) {
-      log('an SSH connection was refused, because there are too many', { connections: connections.size });
-      socket.destroy();
-      return;
-    }
     socket.setNoDelay(true);
-    const connection = serveConnection(socket, { ...options, keys: () => keys() });
+    const connection: ServedConnection = serveConnection(socket, {
+      ...options,
+      keys: () => keys(),
+      onLogin() {
+        strangers.admit(socket);
+        const inside = [...connections].filter(({ key }) => key !== undefined).length;
+        if (inside <= options.maxConnections) return true;
+        log('an SSH connection was refused, because there are too many', { connections: inside - 1 });
+        return false;
+      },
+    });
     connections.add(connection);
     void connection.ended.then(() => connections.delete(connection));
   });
+  const strangers = boundStrangers(server, { most: options.maxStrangers });
   const endWhere = async (chosen: (connection: ServedConnection) => boolean): Promise<void> => {
     await Promise.all([...connections].filter(chosen).map((connection) => connection.end()));
   };

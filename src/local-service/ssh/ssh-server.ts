@@ -13,8 +13,10 @@ export interface SshServerOptions {
   readonly loginGraceMs?: number;
   /** The number of refused keys and methods after which a connection is closed. Default: 6. */
   readonly maxTries?: number;
-  /** The most simultaneous connections of one sandbox. Further connections are closed at once. Default: 16. */
+  /** The most simultaneous logins of one sandbox. Further ones are closed at once. Default: 16. */
   readonly maxConnections?: number;
+  /** The most connections to one sandbox that have not logged in. The oldest is closed for a new one. Default: 64. */
+  readonly maxStrangers?: number;
   /** The most simultaneous sessions of one connection. Further sessions are refused. Default: 10. */
   readonly maxSessions?: number;
   /** Variables to add to those that every shell of the sandbox gets. Default: none. */
@@ -55,6 +57,7 @@ export function createSshServer(options: SshServerOptions): SshServer {
       loginGraceMs: options.loginGraceMs ?? 20_000,
       maxTries: options.maxTries ?? 6,
       maxConnections: options.maxConnections ?? 16,
+      maxStrangers: options.maxStrangers ?? 64,
       maxSessions: options.maxSessions ?? 10,
       openShell: (spec) =>
         options.machines.openShell(sandboxId, { ...spec, env: options.environmentOf?.(sandboxId) ?? {} }),
