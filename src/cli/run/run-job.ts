@@ -1,4 +1,5 @@
 /** `sandflow run`, after its command line was checked: starts or finds the job, watches it and saves its result. */
+
 import { type JobAddress, startJob } from '../../workflow-client/jobs/job-client.js';
 import { reportWakes } from '../../workflow-client/jobs/wake-report.js';
 import type { CommandContext } from '../command.js';
@@ -15,6 +16,7 @@ import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { programName } from '../program-name.js';
 import { polledNotice } from '../webhooks/polled-waits.js';
 import { attachTo, isAttachedTo } from './existing-job.js';
 import { parseGetPairs } from './file-pairs.js';
@@ -63,7 +65,7 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
         ...{ taskQueue, again: options.again, results, promptInSummary, labels },
       }).catch((error: unknown) => {
         if (io.interrupted.aborted)
-          reporter.notice(`The job may have started. Check with: sandflow jobs show ${jobId}`);
+          reporter.notice(`The job may have started. Check with: ${programName} jobs show ${jobId}`);
         throw error;
       });
     });
@@ -163,7 +165,7 @@ function sayStarted(
   if (conversation !== undefined) {
     const taken =
       'It goes on in that conversation. Provider, model and effort are those of its options, or the defaults';
-    reporter.notice(`${taken}; \`sandflow continue JOB\` takes those of the earlier job.`, 'detail');
+    reporter.notice(`${taken}; \`${programName} continue JOB\` takes those of the earlier job.`, 'detail');
   }
   if (notify !== undefined) {
     reporter.notice(`It notifies ${targetText(notify)} when it ends or is blocked.`, 'detail');
