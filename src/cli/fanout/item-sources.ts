@@ -10,7 +10,7 @@ import { editsBetween } from '../../contract/texts/edits.js';
 import { formatOf, type ItemFormat, type ItemSource } from '../../fanout/index.js';
 import type { CliIo } from '../io.js';
 import { programName } from '../program-name.js';
-import { isStdin } from '../run/read-prompts.js';
+import { isStdin, unreadStdin } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
 
 /** The commands of `fanout`. A mistyped one is read as a file. */
@@ -34,7 +34,7 @@ export async function openItemSources(
 ): Promise<ItemSources> {
   if (given.length === 0) {
     throw new UsageError(
-      `No items given. Pass a file of prompts, or - for stdin: ${programName} fanout prompts.txt, ${programName} fanout issues.csv --prompt "Fix {{issue}}".`,
+      `No items given.${unreadStdin(io.stdin, 'fanout')} Pass a file of prompts, or - for stdin: ${programName} fanout prompts.txt, ${programName} fanout issues.csv --prompt "Fix {{issue}}".`,
     );
   }
   if (given.filter(isStdin).length > 1) throw new UsageError('Stdin (-) can be given only once.');

@@ -29,10 +29,15 @@ export async function readPrompts(
   prompts.push(...(await readTextsOrFiles(texts ?? [], '--prompt', io.cwd)));
   if (prompts.length === 0) {
     throw new UsageError(
-      `No prompt given. Pass text, a file, or - for stdin: ${programName} run "Say hello", ${programName} run task.md.`,
+      `No prompt given.${unreadStdin(io.stdin, 'run')} Pass text, a file, or - for stdin: ${programName} run "Say hello", ${programName} run task.md.`,
     );
   }
   return prompts;
+}
+
+/** A hint for a command that was not told to read stdin. It may wait for ever if it does, so it does not look. */
+export function unreadStdin({ isTTY }: CliIo['stdin'], command: string): string {
+  return isTTY ? '' : ` If stdin has it, use -: ${programName} ${command} -.`;
 }
 
 /** True for `-`, and for the names by which the system knows stdin. */

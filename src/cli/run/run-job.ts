@@ -70,7 +70,7 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
       });
     });
     const lost = started ? lostModes(localFiles) : undefined;
-    if (started) sayStarted(platform, job, options, reporter);
+    if (started) sayStarted(platform, job, { ...options, prompts: input.prompts.length }, reporter);
     const attached = started ? undefined : await attachTo(platform.temporal, input, options, reporter);
     if (lost) reporter.notice(oneLine(lost));
     if (options.detach && attached?.hasEnded) return await tellEnd(platform, job, options, { io, reporter });
@@ -157,11 +157,13 @@ export async function seeThrough(
 function sayStarted(
   { ui }: Pick<Platform, 'ui'>,
   job: JobAddress,
-  { notify, conversation }: Pick<RunOptions, 'notify' | 'conversation'>,
+  { notify, conversation, prompts }: Pick<RunOptions, 'notify' | 'conversation'> & { readonly prompts: number },
   reporter: Reporter,
 ): void {
   const { uiUrl } = linksOf(job, ui);
-  reporter.notice(`Job ${job.jobId} started.${uiUrl === null ? '' : ` See ${uiUrl}`}`, 'detail');
+  // A pattern such as `*.md` may have named more files than a person thought.
+  const several = prompts > 1 ? ` with ${prompts} prompts` : '';
+  reporter.notice(`Job ${job.jobId} started${several}.${uiUrl === null ? '' : ` See ${uiUrl}`}`, 'detail');
   if (conversation !== undefined) {
     const taken =
       'It goes on in that conversation. Provider, model and effort are those of its options, or the defaults';
