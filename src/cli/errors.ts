@@ -6,6 +6,7 @@ import type { JobError } from '../protocol/job/job-result.js';
 import { numberIn, recordIn, stringIn } from './error-fields.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { pathProblemOf } from './path-problems.js';
+import { asCalled } from './program-name.js';
 
 export interface Failure {
   readonly exitCode: number;
@@ -40,7 +41,7 @@ function codeOf(error: unknown, exitCode: number): string {
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof SandflowError) return error.message;
+  if (error instanceof SandflowError) return asCalled(error.message);
   if (isDiskFull(error)) return diskFull(stringIn(error, 'path') ?? 'a file', error).message;
   const problem = pathProblemOf(error);
   if (problem !== undefined) return problem;

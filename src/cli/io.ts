@@ -14,7 +14,10 @@ export interface OutputStream {
 }
 
 export interface CliIo {
-  readonly stdin: AsyncIterable<string | Buffer>;
+  readonly stdin: AsyncIterable<string | Buffer> & {
+    /** True if it is a terminal, so that nothing is piped into the command. */
+    readonly isTTY?: boolean;
+  };
   /** Results only. */
   readonly stdout: OutputStream;
   /** Messages for people. */

@@ -1,10 +1,11 @@
 /** Finds the command that a command line names. */
 import type { Command } from 'commander';
+import { programName } from './program-name.js';
 
 export interface Located {
   /** The innermost command that exists. */
   readonly command: Command;
-  /** Its full name, like `sandflow jobs show`. */
+  /** Its full name as the user called it, like `sandflow jobs show`. */
   readonly name: string;
   /** The first word after it; undefined if there is none, or if it is an option. */
   readonly word: string | undefined;
@@ -12,7 +13,7 @@ export interface Located {
 
 export function locate(program: Command, args: readonly string[]): Located {
   let command = program;
-  let name = program.name();
+  let name = programName;
   for (const [index, arg] of args.entries()) {
     const next = visibleCommands(command).find((one) => one.name() === arg);
     if (!next) return { command, name, word: args[index]?.startsWith('-') ? undefined : arg };

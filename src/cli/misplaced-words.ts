@@ -1,5 +1,6 @@
 /** Names the command that a first word belongs to: other command lines have `logs` and `ps` at the top. */
 import type { Command } from 'commander';
+import { programName } from './program-name.js';
 
 /** Words of other command lines. */
 const synonyms: Readonly<Record<string, string>> = {
@@ -21,6 +22,8 @@ export function misplacedText(program: Command, args: readonly string[]): string
   if (having.length === 0) return undefined;
   const rank = (command: Command) => mostLikely.indexOf(command.name()) + 1 || mostLikely.length + 1;
   const given = [name, ...rest.slice(0, 1).filter((arg) => /^[\w-]+$/.test(arg))].join(' ');
-  const meant = having.toSorted((a, b) => rank(a) - rank(b)).map((command) => `sandflow ${command.name()} ${given}`);
+  const meant = having
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((command) => `${programName} ${command.name()} ${given}`);
   return `Unknown command '${word}'. Did you mean: ${meant.slice(0, 2).join(', or ')}?`;
 }

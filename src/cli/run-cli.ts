@@ -1,4 +1,5 @@
 /** Runs the command line in a process that it does not own: returns the exit code and never exits. */
+
 import { type Command, CommanderError } from 'commander';
 import { packageVersion } from '../client/package-version.js';
 import type { Config } from '../config.js';
@@ -17,6 +18,7 @@ import { printJson } from './output/json.js';
 import { createPaint, createTerminal } from './output/terminal.js';
 import { setIn } from './output/terminal-safe.js';
 import { createProgram } from './program.js';
+import { programName } from './program-name.js';
 
 /**
  * @param args the arguments after the name of the program
@@ -53,7 +55,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     }
     const failure = io.interrupted.aborted ? interruptedFailure(context) : await namingDisk(failureOf(error), context);
     const isInternal = failure.exitCode === exitCodes.internal;
-    const command = program ? namedIn(program, args) : 'sandflow';
+    const command = program ? namedIn(program, args) : programName;
     report(args, context, isInternal ? await withReport(failure.error, error, command, io) : failure.error);
     return failure.exitCode;
   }
@@ -88,7 +90,7 @@ async function namingDisk(failure: Failure, { io, jobId }: CommandContext): Prom
     const { fullDiskText } = await import('./connect/full-disk.js');
     const full = isOwn ? error.message : await fullDiskText(await io.readConfig());
     if (full === undefined) return failure;
-    const next = jobId === null ? '' : ` The job keeps its state; then: sandflow jobs watch ${jobId}`;
+    const next = jobId === null ? '' : ` The job keeps its state; then: ${programName} jobs watch ${jobId}`;
     const message = isOwn
       ? `${full}${next}`
       : `${full} Free some space there, then try again.${next} (${error.message})`;
@@ -133,5 +135,5 @@ function isAboutOneJob(args: readonly string[]): boolean {
 function usageErrorOf(error: CommanderError, at: Located | undefined): JobError {
   const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ');
   const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`;
-  return plainError('bad_usage', `${sentence} See ${at?.name ?? 'sandflow'} --help.`);
+  return plainError('bad_usage', `${sentence} See ${at?.name ?? programName} --help.`);
 }

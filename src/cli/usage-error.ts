@@ -2,6 +2,7 @@
 
 import { isSandboxId, sandboxIdAlphabet } from '../contract/workflow-safe/ids.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { programName } from './program-name.js';
 
 /** Ends the command with exit code 2, before anything is started. */
 export class UsageError extends SandflowError {
@@ -34,5 +35,5 @@ export function requireSandboxId(id: string, option?: string): void {
     : undefined;
   const why = wrong === undefined ? '' : `: no id has the character ${wrong}`;
   if (option) throw new UsageError(`${option}: "${id}" is not a sandbox id, like bx_2345abcd${why}.`);
-  throw new UsageError(`"${id}" is not a sandbox id${why}. \`sandflow sandboxes\` lists them.`);
+  throw new UsageError(`"${id}" is not a sandbox id${why}. \`${programName} sandboxes\` lists them.`);
 }

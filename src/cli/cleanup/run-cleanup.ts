@@ -15,6 +15,7 @@ import { keepCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { tableWidth } from '../output/table.js';
 import { createPaint } from '../output/terminal.js';
+import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
 import type { RunCleanupOptions } from './options.js';
 import { readPolicyFile } from './policy-file.js';
@@ -68,7 +69,7 @@ export async function runPolicy(
       return startCleanup(temporal, { deployment, taskQueue, policy, mode });
     });
     const id = handle.workflowId.slice(cleanupPrefix(deployment).length);
-    const comeBack = `See the report with: sandflow cleanup report ${id}`;
+    const comeBack = `See the report with: ${programName} cleanup report ${id}`;
     if (options.detach) {
       if (options.json) printJson(io.stdout, { id, summary: null, plan: null, error: null });
       else io.stdout.write(`${id}\n`);
@@ -97,7 +98,8 @@ export async function showReport(
     const { deployment } = config;
     const isEnded = ({ status }: CleanupListed) => status === 'completed';
     const id = asked ?? (await listCleanups(temporal, { deployment })).find(isEnded)?.id;
-    if (id === undefined) throw new UsageError('No cleanup has ended yet. Run one with: sandflow cleanup run POLICY');
+    if (id === undefined)
+      throw new UsageError(`No cleanup has ended yet. Run one with: ${programName} cleanup run POLICY`);
     const handle = cleanupHandle(temporal, deployment, id);
     const { status } = await describeReadable(temporal, handle.workflowId).catch((cause: unknown) => {
       throw new UsageError(`Temporal has no cleanup "${id}"; it may have been removed after the retention period.`, {

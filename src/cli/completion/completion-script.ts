@@ -1,6 +1,7 @@
 /** A completion script. It holds every word, so that a shell starts no program to complete one. */
 import type { Command } from 'commander';
 import { visibleCommands } from '../located.js';
+import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
 
 /** What may follow the words of a command, such as ` jobs show`. */
@@ -12,7 +13,7 @@ interface Following {
 
 /** @throws UsageError for a shell other than bash */
 export function completionScript(program: Command, shell: string): string {
-  if (shell !== 'bash') throw new UsageError(`There is no script for ${shell}. Use: sandflow completion bash`);
+  if (shell !== 'bash') throw new UsageError(`There is no script for ${shell}. Use: ${programName} completion bash`);
   const all = followingOf(program, '');
   const subcommands = all.flatMap(({ at, commands }) => commands.map((name) => `'${at} ${name}'`));
   const cases = all.map(

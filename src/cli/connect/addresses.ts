@@ -1,12 +1,14 @@
 /**
  * Finds the addresses of Temporal and the service: as configured, or of the embedded stack, which it starts if needed.
  */
+
 import type { Config } from '../../config.js';
 import { ensureStack, type StackHandle } from '../../supervisor/ensure-stack.js';
 import type { TemporalTarget } from '../../temporal/connect.js';
 import type { CliIo } from '../io.js';
 import type { TemporalUi } from '../output/job-links.js';
 import type { Notices } from '../output/reporter.js';
+import { asCalled } from '../program-name.js';
 import { badConfiguration } from '../usage-error.js';
 import { configuredUi, isFullyConfigured } from './configured.js';
 
@@ -35,8 +37,9 @@ export async function findAddresses(
       command: io.command,
       signal: io.interrupted,
       onProgress: (line) => {
-        reporter.notice(line, 'detail');
-        reporter.busy?.(line);
+        const text = asCalled(line);
+        reporter.notice(text, 'detail');
+        reporter.busy?.(text);
       },
     }).finally(() => reporter.busy?.(null));
     return embeddedAddresses(config, stack);

@@ -1,9 +1,11 @@
 /** Asks the service, before anything is started or stopped, whether the sandbox or the snapshot that the user names exists. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, type CallOptions, type SandboxClient } from '../../client/index.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { Notices } from '../output/reporter.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';
+import { programName } from '../program-name.js';
 import { plural } from '../units.js';
 import type { NamedSource } from './named-source.js';
 import { ServiceRefusal } from './service-refusal.js';
@@ -78,7 +80,7 @@ async function lookAtSandbox(
     const isMissing = error instanceof ApiError && error.typed && error.status === 404 && missingCodes.has(error.code);
     if (!isMissing) throw error;
     const nothing = use === 'stop' ? 'It was not stopped' : 'Nothing was started';
-    const message = `There is no sandbox ${sandboxId}, or this key may not see it. ${nothing}. Check the id with \`sandflow sandboxes\`. A sandbox that was created in the last two minutes may not be visible yet: try again later, or add --no-check.`;
+    const message = `There is no sandbox ${sandboxId}, or this key may not see it. ${nothing}. Check the id with \`${programName} sandboxes\`. A sandbox that was created in the last two minutes may not be visible yet: try again later, or add --no-check.`;
     return { kind: 'missing', error: new ServiceRefusal('sandbox_not_found', message, false, error) };
   }
 }
@@ -109,6 +111,6 @@ async function lookAtSnapshots(
     snapshots.length === 0
       ? 'The service lists no snapshots'
       : `The service lists ${plural(snapshots.length, 'snapshot')}, ${known}`;
-  const message = `There is no snapshot named "${headLine(name)}", its data was deleted, or this key may not see it. ${listed}. Nothing was started. Check the name with \`sandflow api GET /snapshots\`. A snapshot of the last two minutes may not be listed yet: try again later, or add --no-check.`;
+  const message = `There is no snapshot named "${headLine(name)}", its data was deleted, or this key may not see it. ${listed}. Nothing was started. Check the name with \`${programName} api GET /snapshots\`. A snapshot of the last two minutes may not be listed yet: try again later, or add --no-check.`;
   return { kind: 'missing', error: new SandflowError('snapshot_not_found', message) };
 }

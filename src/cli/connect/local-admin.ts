@@ -1,4 +1,5 @@
 /** Administers a running local service for `sandflow local …`, under `/_local` beside the base URL of the service. */
+
 import type { z } from 'zod';
 import { isOverlargeJson } from '../../client/json-size.js';
 import { parseJson } from '../../contract/texts/parse-json.js';
@@ -7,6 +8,7 @@ import { cut } from '../../contract/workflow-safe/stored-text.js';
 import { localApiKeyFile } from '../../supervisor/stack-paths.js';
 import type { CommandContext } from '../command.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { programName } from '../program-name.js';
 import { badConfiguration } from '../usage-error.js';
 import { answerText } from './answer-text.js';
 import { runningLocalServices } from './local-services.js';
@@ -45,7 +47,9 @@ export async function withLocalAdmin<T>(
   return withService(context, async (at) => {
     const { sandboxService } = at.config;
     if (!sandboxService)
-      throw badConfiguration('No local service found. Start one with `sandflow local` or `sandflow dev`.');
+      throw badConfiguration(
+        `No local service found. Start one with \`${programName} local\` or \`${programName} dev\`.`,
+      );
     const { apiKeyOf } = await import('../../os/key-file.js');
     const key = await apiKeyOf(sandboxService);
     const base = new URL('/_local', sandboxService.apiUrl);
@@ -87,7 +91,7 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
     } catch (cause) {
       throw new SandflowError(
         'service_unreachable',
-        `The local service at ${base.origin} cannot be reached. Start it with \`sandflow local\` or \`sandflow dev\`.`,
+        `The local service at ${base.origin} cannot be reached. Start it with \`${programName} local\` or \`${programName} dev\`.`,
         { cause },
       );
     }

@@ -1,4 +1,5 @@
 /** What commands say about the clock of a local service, which can be held and moved. */
+import { programName } from '../program-name.js';
 import { formatAge } from '../units.js';
 
 export interface LocalClock {
@@ -15,7 +16,7 @@ const leastMs = 60_000;
 /** Null if the clock runs. */
 export function heldText(clock: LocalClock | null): string | null {
   if (!clock?.held) return null;
-  const effect = 'sandboxes neither start nor stop, and jobs wait. `sandflow local clock --release` lets it run.';
+  const effect = `sandboxes neither start nor stop, and jobs wait. \`${programName} local clock --release\` lets it run.`;
   return `The clock of the local service is held at ${clock.now}: ${effect}`;
 }
 

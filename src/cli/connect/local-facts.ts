@@ -1,10 +1,12 @@
 /** Reads what a local service says of itself: how it isolates its sandboxes, its clock, and if its settings changed. */
+
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Config } from '../../config.js';
 import { isLoopbackHost } from '../../contract/urls.js';
 import { apiKeyOf } from '../../os/key-file.js';
 import type { Notices } from '../output/reporter.js';
+import { asCalled } from '../program-name.js';
 import { readWhole } from './answer-text.js';
 import { isolationSchema, type SaidIsolation, sayIsolation } from './isolation.js';
 import type { LocalClock } from './local-clock.js';
@@ -63,7 +65,7 @@ async function ask(service: Service): Promise<LocalFacts> {
   return {
     isolation: { known: isolation, problem: null },
     clock: { ...clock, aheadMs: Date.parse(clock.now) - middleMs },
-    changedSettings,
+    changedSettings: changedSettings && asCalled(changedSettings),
   };
 }
 

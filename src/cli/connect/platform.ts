@@ -1,4 +1,5 @@
 /** Opens Temporal, the service and the results, either configured or embedded on this machine. */
+
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
@@ -12,6 +13,7 @@ import { requireTemporal } from '../../temporal/require-listener.js';
 import { queuesWithoutWorker } from '../../temporal/task-queue-pollers.js';
 import type { CliIo } from '../io.js';
 import type { Notices } from '../output/reporter.js';
+import { programName } from '../program-name.js';
 import { formatDuration } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { type Addresses, findAddresses } from './addresses.js';
@@ -194,6 +196,6 @@ async function warnWithoutWorker(temporal: Client, config: Config, reporter: Not
   const missing = await queuesWithoutWorker(temporal, config.taskQueue).catch(() => []);
   if (missing.length === 0) return;
   reporter.notice(
-    `No worker polls ${missing.join(', ')}: the job waits until one does. Start one with \`sandflow worker\`.`,
+    `No worker polls ${missing.join(', ')}: the job waits until one does. Start one with \`${programName} worker\`.`,
   );
 }

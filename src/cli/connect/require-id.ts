@@ -1,8 +1,10 @@
 /** Checks the id of a job or a batch on the command line, before anything is loaded or started. */
+
 import type { Config } from '../../config.js';
 import { jobIdProblem, jobIdShapeProblem } from '../../contract/workflow-safe/addresses.js';
 import { isSandboxId } from '../../contract/workflow-safe/ids.js';
 import type { Parent } from '../command.js';
+import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
 
 type Named = 'job' | 'batch';
@@ -19,7 +21,7 @@ export function requireIdFirst(parent: Parent): void {
     const id: unknown = command.processedArgs[0];
     if ((name !== 'job' && name !== 'batch') || typeof id !== 'string') return;
     if (isSandboxId(id)) {
-      throw new UsageError(`${id} is a sandbox, not a ${name}. To see it: sandflow sandboxes show ${id}`);
+      throw new UsageError(`${id} is a sandbox, not a ${name}. To see it: ${programName} sandboxes show ${id}`);
     }
     refuse(jobIdShapeProblem(id), name);
   });

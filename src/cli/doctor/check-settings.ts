@@ -1,10 +1,12 @@
 /** Checks that the settings of the project can be read, and that no variable has a mistyped name. */
+
 import type { Config } from '../../config.js';
 import { settingVariables } from '../../config.js';
 import { editsBetween } from '../../contract/texts/edits.js';
 import { readProject } from '../config/project-file.js';
 import { failureOf } from '../errors.js';
 import type { CliIo } from '../io.js';
+import { programName } from '../program-name.js';
 import { type Check, failed, ok, warning } from './check.js';
 
 const name = 'settings';
@@ -13,7 +15,7 @@ export async function checkSettings(config: Config, { cwd }: Pick<CliIo, 'cwd'>)
   try {
     const project = await readProject(cwd);
     const from = project ? `the environment and ${project.path}` : 'the environment alone';
-    return mistyped(config) ?? ok(name, `Settings come from ${from}. \`sandflow config\` shows them.`);
+    return mistyped(config) ?? ok(name, `Settings come from ${from}. \`${programName} config\` shows them.`);
   } catch (error) {
     const mend = 'Correct the file: `run` and `fanout` refuse to start with it.';
     return failed(name, failureOf(error).error.message, mend);

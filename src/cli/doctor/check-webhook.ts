@@ -1,4 +1,5 @@
 /** Checks that a webhook for the bridge is registered, that the bridge is ready, and that it has a signing secret. */
+
 import { refusedSignaturesLine } from '../../bridge/request-handler.js';
 import { readSecrets } from '../../bridge/secret-source.js';
 import { bridgeBaseOf, webhookPath } from '../../bridge/webhook-path.js';
@@ -10,6 +11,7 @@ import { sandboxEventTypes } from '../../contract/workflow-safe/states.js';
 import { answerText } from '../connect/answer-text.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';
+import { programName } from '../program-name.js';
 import { bridgesAmong } from '../webhooks/bridges-among.js';
 import { isBridgeAt, sendTestDelivery } from '../webhooks/test-delivery.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
@@ -20,8 +22,8 @@ const timeoutMs = 10_000;
 function registerAt(apiUrl: string): string {
   const isHere = isLoopbackHost(new URL(apiUrl).hostname);
   return isHere
-    ? 'Run `sandflow webhooks connect`.'
-    : 'Run `sandflow webhooks connect --url https://YOUR-BRIDGE/webhooks/sandbox`.';
+    ? `Run \`${programName} webhooks connect\`.`
+    : `Run \`${programName} webhooks connect --url https://YOUR-BRIDGE/webhooks/sandbox\`.`;
 }
 const meanwhile = 'Jobs still run, but rely on safety polls and react later';
 
@@ -52,7 +54,7 @@ export async function checkWebhook(
     const { message, status } = failureOf(error).error;
     const mend =
       status === 403
-        ? `Use a key with the action ${webhookAction} to check this, and for \`sandflow webhooks\`; nothing else needs it.`
+        ? `Use a key with the action ${webhookAction} to check this, and for \`${programName} webhooks\`; nothing else needs it.`
         : 'Fix the problem with the service first.';
     return { check: warning('webhook', `The webhooks cannot be read: ${message}`, mend), bridgeUrl: undefined };
   }
@@ -92,7 +94,7 @@ export async function checkSecret(config: Pick<Config, 'webhookSecrets' | 'webho
   return warning(
     'secret',
     'No webhook secret found on this machine; the bridge needs one.',
-    'Run `sandflow webhooks connect`, or set SANDBOX_WEBHOOK_SECRET where the bridge runs.',
+    `Run \`${programName} webhooks connect\`, or set SANDBOX_WEBHOOK_SECRET where the bridge runs.`,
   );
 }
 
@@ -116,7 +118,7 @@ export async function checkBridge(
     return failed(
       'bridge',
       `${readyUrl} does not answer: ${reason}.`,
-      'Start it with `sandflow bridge`, or fix the network path to it.',
+      `Start it with \`${programName} bridge\`, or fix the network path to it.`,
     );
   }
 }
@@ -127,8 +129,7 @@ function refusing(bridgeUrl: string, ready: string): Check | undefined {
   const refused = Number(line?.slice(refusedSignaturesLine.length));
   if (line === undefined || !Number.isSafeInteger(refused)) return undefined;
   const message = `The bridge at ${bridgeUrl} has refused ${refused} ${refused === 1 ? 'delivery' : 'deliveries'} since the last one that it accepted: another secret signed them. ${meanwhile}.`;
-  const mend =
-    'If the service sent them, replace the secret: repeat `sandflow webhooks connect` with `--rotate`, or run `sandflow webhooks rotate WEBHOOK`.';
+  const mend = `If the service sent them, replace the secret: repeat \`${programName} webhooks connect\` with \`--rotate\`, or run \`${programName} webhooks rotate WEBHOOK\`.`;
   return warning('bridge', message, mend);
 }
 
@@ -148,6 +149,6 @@ async function checkAgreement(
   const { result, text } = await sendTestDelivery(`${bridgeUrl}${webhookPath}`, secret);
   if (result === 'accepted')
     return ok('bridge', `The bridge is ready at ${bridgeUrl} and has the secret of this machine.`);
-  const mend = 'Run `sandflow webhooks connect`, or copy the secret to the machine of the bridge.';
+  const mend = `Run \`${programName} webhooks connect\`, or copy the secret to the machine of the bridge.`;
   return failed('bridge', `${bridgeUrl} is ready, but a test delivery failed: ${text}. ${meanwhile}.`, mend);
 }

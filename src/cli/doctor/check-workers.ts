@@ -1,7 +1,9 @@
 /** Checks in Temporal that workers poll the task queues of jobs. */
+
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config.js';
 import { queuesWithoutWorker } from '../../temporal/task-queue-pollers.js';
+import { programName } from '../program-name.js';
 import { type Check, failed, ok } from './check.js';
 
 export async function checkWorkers(client: Client, config: Pick<Config, 'taskQueue'>): Promise<Check> {
@@ -10,6 +12,6 @@ export async function checkWorkers(client: Client, config: Pick<Config, 'taskQue
   return failed(
     'workers',
     `No worker polls ${missing.join(', ')}.`,
-    'Start one with `sandflow worker`, with the same SANDFLOW_TASK_QUEUE, namespace and address.',
+    `Start one with \`${programName} worker\`, with the same SANDFLOW_TASK_QUEUE, namespace and address.`,
   );
 }

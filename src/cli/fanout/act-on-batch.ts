@@ -1,9 +1,11 @@
 /** `sandflow fanout watch` and `cancel`. */
+
 import { cancelFanout } from '../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../command.js';
 import { askToCancel } from '../connect/ask-to-cancel.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
+import { programName } from '../program-name.js';
 import type { WatchFanoutOptions } from './options.js';
 import { watchFanout } from './progress/watch-fanout.js';
 import { watchFanoutToEnd } from './watch-to-end.js';
@@ -37,6 +39,6 @@ export async function cancelAndReport(
   if (json) printJson(io.stdout, { batchId, outcome, error: null });
   const had = asked === 'ended' ? 'had already ended' : 'ended';
   const text = outcome ? `Batch ${batchId} ${had}: ${outcome}.` : `Cancelling batch ${batchId}.`;
-  io.stderr.write(`${text} See its results with: sandflow fanout watch ${batchId}\n`);
+  io.stderr.write(`${text} See its results with: ${programName} fanout watch ${batchId}\n`);
   return end?.kind === 'detached' ? exitCodes.detached : exitCodes.done;
 }

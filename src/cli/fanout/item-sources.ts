@@ -1,4 +1,5 @@
 /** The files and stdin that items come from. Each can be read twice: once to check the items, and once to send them. */
+
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,8 @@ import { pipeline } from 'node:stream/promises';
 import { editsBetween } from '../../contract/texts/edits.js';
 import { formatOf, type ItemFormat, type ItemSource } from '../../fanout/index.js';
 import type { CliIo } from '../io.js';
-import { isStdin } from '../run/read-prompts.js';
+import { programName } from '../program-name.js';
+import { isStdin, unreadStdin } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
 
 /** The commands of `fanout`. A mistyped one is read as a file. */
@@ -32,7 +34,7 @@ export async function openItemSources(
 ): Promise<ItemSources> {
   if (given.length === 0) {
     throw new UsageError(
-      'No items given. Pass a file of prompts, or - for stdin: sandflow fanout prompts.txt, sandflow fanout issues.csv --prompt "Fix {{issue}}".',
+      `No items given.${unreadStdin(io.stdin, 'fanout')} Pass a file of prompts, or - for stdin: ${programName} fanout prompts.txt, ${programName} fanout issues.csv --prompt "Fix {{issue}}".`,
     );
   }
   if (given.filter(isStdin).length > 1) throw new UsageError('Stdin (-) can be given only once.');
@@ -42,7 +44,7 @@ export async function openItemSources(
   const prose = format === undefined ? given.find((file) => /\.(?:md|markdown)$/i.test(file)) : undefined;
   if (prose !== undefined) {
     throw new UsageError(
-      `${prose} is Markdown: each of its lines would be an item. For one job use sandflow run ${prose}, for a template --prompt @${prose}, and for one prompt per line --format text.`,
+      `${prose} is Markdown: each of its lines would be an item. For one job use ${programName} run ${prose}, for a template --prompt @${prose}, and for one prompt per line --format text.`,
     );
   }
   const copies = kinds.includes('stream') ? await mkdtemp(join(tmpdir(), 'sandflow-items-')) : undefined;
@@ -77,10 +79,10 @@ async function kindOf(file: string, cwd: string): Promise<'file' | 'stream'> {
   if (isStdin(file)) return 'stream';
   const found = await stat(resolve(cwd, file)).catch((cause: unknown) => {
     const meant = batchCommands.find((command) => editsBetween(file, command) <= 2);
-    const advice = meant === undefined ? '' : ` Did you mean sandflow fanout ${meant}?`;
+    const advice = meant === undefined ? '' : ` Did you mean ${programName} fanout ${meant}?`;
     const isText = meant === undefined && /\s/.test(file);
     const how = isText
-      ? ' Items come from a file or stdin, one prompt a line: printf "%s\\n" "Say hello" "Say bye" | sandflow fanout -'
+      ? ` Items come from a file or stdin, one prompt a line: printf "%s\\n" "Say hello" "Say bye" | ${programName} fanout -`
       : '';
     throw new UsageError(`The items file ${file} does not exist.${advice}${how}`, { cause });
   });

@@ -16,7 +16,7 @@ export function nextAfterBatch(
 ): string[] {
   if (outcome === 'source_failed' && goneCodes.has(error?.code ?? '')) {
     return [
-      `If the batch prepared its source, \`sandflow fanout resume ${batchId}\` prepares it again. Otherwise start a new batch with another --source or --snapshot.`,
+      `If the batch prepared its source, \`${programName} fanout resume ${batchId}\` prepares it again. Otherwise start a new batch with another --source or --snapshot.`,
     ];
   }
   const again = counts.items > counts.completed && outcome !== 'completed';

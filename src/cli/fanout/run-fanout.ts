@@ -16,6 +16,7 @@ import { keepNotifyCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { programName } from '../program-name.js';
 import { lostModes, readPutFiles } from '../run/put-files.js';
 import { plural } from '../units.js';
 import { nextWhileBatchRuns } from './next-commands.js';
@@ -149,7 +150,7 @@ async function send(
   } catch (error) {
     if (context.undone !== undefined || isOfAnother(error)) throw error;
     view.notice(
-      `Not every item was sent; batch ${batchId} may be waiting for the rest. Send them with the same command and --id ${batchId}, or cancel it: sandflow fanout cancel ${batchId}`,
+      `Not every item was sent; batch ${batchId} may be waiting for the rest. Send them with the same command and --id ${batchId}, or cancel it: ${programName} fanout cancel ${batchId}`,
     );
     throw error;
   }

@@ -1,4 +1,5 @@
 /** `sandflow fanout logs`: the transcript of one item of a batch. */
+
 import { itemStep } from '../../contract/workflow-safe/addresses.js';
 import { itemTranscripts } from '../../contract/workflow-safe/transcript-places.js';
 import { shortfallOfJob } from '../../protocol/shortfall.js';
@@ -10,6 +11,7 @@ import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { plainError } from '../errors.js';
 import { pasteable } from '../output/pasteable.js';
+import { programName } from '../program-name.js';
 import { type Looked, printTranscript } from '../transcript/print-transcript.js';
 import { createTranscript } from '../transcript/transcript.js';
 import { UsageError } from '../usage-error.js';
@@ -49,8 +51,8 @@ export function showItemLogs(
 async function whichItemText({ results }: Platform, place: FanoutPlace): Promise<string> {
   const { all } = await createFailedItems(results, place).look(mostNamed);
   const failed = all.length === 0 ? '' : ` Some failed: ${all.map(({ itemId }) => itemId).join(', ')}.`;
-  const list = `\`sandflow fanout results ${place.batchId}\` lists all`;
-  return `Name an item: sandflow fanout logs ${place.batchId} ${pasteable(all[0]?.itemId ?? 'ITEM', 'ITEM')}.${failed} ${list}.`;
+  const list = `\`${programName} fanout results ${place.batchId}\` lists all`;
+  return `Name an item: ${programName} fanout logs ${place.batchId} ${pasteable(all[0]?.itemId ?? 'ITEM', 'ITEM')}.${failed} ${list}.`;
 }
 
 /** @throws UsageError if the batch has no such item */
@@ -60,7 +62,7 @@ async function indexOf({ results }: Platform, place: FanoutPlace, itemId: string
     const at = items.findIndex(({ id }) => id === itemId);
     if (at >= 0) return firstIndex + at;
   }
-  const list = `\`sandflow fanout results ${place.batchId}\` lists its items`;
+  const list = `\`${programName} fanout results ${place.batchId}\` lists its items`;
   throw new UsageError(`The batch "${place.batchId}" has no item "${itemId}"; ${list}.`);
 }
 

@@ -1,4 +1,5 @@
 /** Watches a batch to its end and downloads its results, for `fanout`, `fanout watch` and `fanout resume`. */
+
 import { isDiskFull } from '../../contract/disk-full.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { fanoutItemResults } from '../../result-store/index.js';
@@ -8,6 +9,7 @@ import { failureOf } from '../errors.js';
 import { linksOf } from '../output/job-links.js';
 import { readReportContext } from '../output/report-context.js';
 import { pathProblemOf } from '../path-problems.js';
+import { programName } from '../program-name.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { polledNotice } from '../webhooks/polled-waits.js';
@@ -74,7 +76,7 @@ export async function watchFanoutToEnd(
  * other errors unchanged.
  */
 export function withWayBack(error: unknown, batchId: string, outcome: string): unknown {
-  const next = `The batch has ended (${outcome}) and keeps its results: sandflow fanout watch ${batchId} --out DIR`;
+  const next = `The batch has ended (${outcome}) and keeps its results: ${programName} fanout watch ${batchId} --out DIR`;
   const { message } = failureOf(error).error;
   if (pathProblemOf(error) !== undefined || error instanceof UsageError) {
     return new SandflowError('download_not_written', `${message} ${next}`, { cause: error });

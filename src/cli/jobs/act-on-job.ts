@@ -1,4 +1,5 @@
 /** `sandflow jobs watch`, `prompt`, `cancel` and `resolve`. */
+
 import type { Resolution } from '../../protocol/messages.js';
 import type { CommandContext } from '../command.js';
 import { askToCancel, type CancelAsked } from '../connect/ask-to-cancel.js';
@@ -8,6 +9,7 @@ import type { WatchEnd } from '../output/finish.js';
 import { leftText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { programName } from '../program-name.js';
 import { parseGetPairs, requireGetPlaces } from '../run/file-pairs.js';
 import { readPrompts } from '../run/read-prompts.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
@@ -79,7 +81,7 @@ function cancelText(jobId: string, asked: CancelAsked, end: WatchEnd | undefined
   if (end?.kind === 'ended') return `Job ${jobId} ${had}: ${end.result.outcome}.`;
   if (end?.kind === 'broken') return `Job ${jobId} ${had}. ${end.error.message}`;
   if (asked === 'again') return againText(jobId);
-  return `Cancelling job ${jobId}. It collects its files first; cancel again to skip that. What it waits for: sandflow jobs show ${jobId}`;
+  return `Cancelling job ${jobId}. It collects its files first; cancel again to skip that. What it waits for: ${programName} jobs show ${jobId}`;
 }
 
 function againText(jobId: string): string {

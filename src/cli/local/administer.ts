@@ -14,6 +14,7 @@ import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { programName } from '../program-name.js';
 import { anyLength, parseDurationMs, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { ClockOptions } from './options.js';
@@ -127,6 +128,6 @@ async function reconnectBridge(at: ServiceAtHand, io: CliIo): Promise<void> {
     (error: unknown) => failureOf(error).error.message,
   );
   if (why === undefined) return;
-  const text = `The bridge could not be registered again: ${why}. Jobs wake late until \`sandflow webhooks connect\` succeeds.`;
+  const text = `The bridge could not be registered again: ${why}. Jobs wake late until \`${programName} webhooks connect\` succeeds.`;
   io.stderr.write(`${oneLine(text)}\n`);
 }

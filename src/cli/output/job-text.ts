@@ -5,6 +5,7 @@ import type { DegradedSandbox } from '../../contract/workflow-safe/sandbox-view.
 import type { JobProgress, UnrenewedAutoStop } from '../../protocol/job/job-progress.js';
 import type { LeftBehind, PromptResult } from '../../protocol/job/job-result.js';
 import { whatIsLeft } from '../../report/left-words.js';
+import { programName } from '../program-name.js';
 import { formatDuration } from '../units.js';
 import { awaitedStopText, type HeldJob, jobHold } from './job-hold.js';
 import { pasteable } from './pasteable.js';
@@ -62,9 +63,9 @@ export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): s
   if (blocked.reason === 'outcome_unknown') {
     return [
       oneLine(`The job has been waiting for your decision since ${blocked.since}: ${blocked.message}`),
-      `  it took effect:  sandflow jobs resolve ${jobId} --sent${blocked.step === 'create' ? ' --sandbox ID' : ''}`,
-      `  it did not:      sandflow jobs resolve ${jobId} --resend`,
-      `  end the job:     sandflow jobs resolve ${jobId} --abandon`,
+      `  it took effect:  ${programName} jobs resolve ${jobId} --sent${blocked.step === 'create' ? ' --sandbox ID' : ''}`,
+      `  it did not:      ${programName} jobs resolve ${jobId} --resend`,
+      `  end the job:     ${programName} jobs resolve ${jobId} --abandon`,
     ].join('\n');
   }
   const told = `The service has refused ${blocked.step} since ${blocked.since}; the job waits until this is resolved`;
@@ -74,7 +75,7 @@ export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): s
 /** The sandbox is alive but not fully reachable: why, and where to look. */
 export function degradedText(degraded: DegradedSandbox): string {
   const now = 'It is alive, but not fully reachable.';
-  return `The sandbox is degraded${sinceAndWhy(degraded)}. ${now} Check: sandflow sandboxes show ${pasteable(degraded.sandboxId, 'SANDBOX')}`;
+  return `The sandbox is degraded${sinceAndWhy(degraded)}. ${now} Check: ${programName} sandboxes show ${pasteable(degraded.sandboxId, 'SANDBOX')}`;
 }
 
 /** The sandbox may stop by itself during the work: when, and why. */
@@ -105,9 +106,9 @@ export const keptTexts: Readonly<Record<PreservedWork, string>> = {
 export function leftText(left: LeftBehind): string {
   const said = `left behind: ${oneLine(whatIsLeft(left))}. ${oneLine(left.why).replace(/\.?$/, '.')}`;
   if (left.sandboxId === null)
-    return `${said} Check: sandflow sandboxes --name "${pasteable(left.sandboxName ?? '', 'NAME')}"`;
+    return `${said} Check: ${programName} sandboxes --name "${pasteable(left.sandboxName ?? '', 'NAME')}"`;
   const id = pasteable(left.sandboxId, 'SANDBOX');
   return left.kind === 'sandbox'
-    ? `${said} Stop it: sandflow stop ${id} --wait`
-    : `${said} Check: sandflow sandboxes show ${id}`;
+    ? `${said} Stop it: ${programName} stop ${id} --wait`
+    : `${said} Check: ${programName} sandboxes show ${id}`;
 }

@@ -21,6 +21,8 @@ export interface TableFit {
   readonly width: number | undefined;
   /** What happens to the last cell of a row that is too wide. Default: it continues on further lines. */
   readonly last?: 'wrap' | 'cut';
+  /** True if other cells than those of the first column may be cut, so that each row begins on one line. Default: false. */
+  readonly cuts?: boolean;
   /** Adds colours to a cell, but not to the last of a row. Default: none. */
   readonly paintCell?: PaintCell;
 }
@@ -50,7 +52,7 @@ export function printList<Row>(
       const colour = ofRows[row]?.[column];
       return colour ? paint(colour, text) : text;
     };
-    stdout.write(formatTable(header, rows.map(cells), { width: tableWidth(stdout), last, paintCell }));
+    stdout.write(formatTable(header, rows.map(cells), { width: tableWidth(stdout), last, cuts: true, paintCell }));
   }
 }
 
@@ -63,21 +65,26 @@ const widestColumn = 100;
 const leastRoom = 24;
 const belowRow = 4;
 
+/** No column is cut to less: its texts would all look the same. */
+const narrowest = 8;
+
 /**
  * Formats left-aligned columns, two spaces apart. The last column is not padded. Line ends in cells become spaces. Columns
- * that do not fit the terminal continue below, in every row and in the header.
+ * that do not fit the terminal are cut or continue below, in every row and in the header.
  */
 export function formatTable(
   header: readonly string[],
   texts: readonly (readonly string[])[],
   fit: TableFit = { width: undefined },
 ): string {
-  const rows = texts.map((cells) => cells.map(oneLine));
-  const widths = header.map((title, column) =>
-    rows.reduce((widest, row) => Math.max(widest, Math.min(widestColumn, (row[column] ?? '').length)), title.length),
+  const whole = [header, ...texts.map((cells) => cells.map(oneLine))];
+  const asked = header.map((_, column) =>
+    whole.reduce((widest, row) => Math.max(widest, Math.min(widestColumn, columnsOf(row[column] ?? ''))), 0),
   );
+  const widths = fit.cuts ? cutWidths(asked, fit) : asked;
+  const rows = widths === asked ? whole : whole.map((row) => cutCells(row, widths));
   const starts = [0, ...breaksOf(widths.slice(0, -1), fit.width)];
-  return [header, ...rows]
+  return rows
     .map((row, line) => {
       const paintCell = (cell: string, column: number) =>
         line > 0 && fit.paintCell ? fit.paintCell(cell, line - 1, column) : cell;
@@ -88,6 +95,36 @@ export function formatTable(
       return `${above.join('')}${fitted({ before: shown.at(-1) ?? '', indent }, row.at(-1) ?? '', fit)}\n`;
     })
     .join('');
+}
+
+/**
+ * The widest column is cut first. The first one names what the row is about: a person copies it, so it stays whole. If
+ * a row still does not fit, each cell gets a line at most.
+ * @returns `asked` if nothing needs to be cut
+ */
+function cutWidths(asked: readonly number[], { width = Number.POSITIVE_INFINITY, last }: TableFit): readonly number[] {
+  const ofLast = Math.min(asked.at(-1) ?? 0, last === 'cut' ? narrowest : leastRoom);
+  const over = asked.slice(0, -1).reduce((sum, column) => sum + column + 2, ofLast) - width;
+  if (over <= 0) return asked;
+  const widths = [...asked];
+  for (let left = over; left > 0; left -= 1) {
+    const widest = Math.max(...widths.slice(1, -1));
+    if (widest <= narrowest) return asked.map((column) => Math.min(column, Math.max(narrowest, width - belowRow)));
+    widths[widths.lastIndexOf(widest, -2)] = widest - 1;
+  }
+  return widths;
+}
+
+/** The first and the last cell stay as they are. */
+function cutCells(row: readonly string[], widths: readonly number[]): string[] {
+  return row.map((cell, column) =>
+    column === 0 || column === row.length - 1 ? cell : cutToWidth(cell, widths[column] ?? 0),
+  );
+}
+
+/** Nobody sees whether the columns after such a long cell are aligned, and measuring it takes time. */
+function columnsOf(cell: string): number {
+  return cell.length > 10 * widestColumn ? cell.length : displayWidth(cell);
 }
 
 /** The lines of a row, without its last cell. */
@@ -104,7 +141,7 @@ function linesOf(
   },
 ): string[] {
   const padded = row.slice(0, -1).map((cell, column) => {
-    return `${paintCell(cell, column)}${' '.repeat(Math.max(0, (widths[column] ?? 0) - cell.length))}  `;
+    return `${paintCell(cell, column)}${' '.repeat(Math.max(0, (widths[column] ?? 0) - columnsOf(cell)))}  `;
   });
   return starts.map((start, line) => {
     return ' '.repeat(line === 0 ? 0 : belowRow) + padded.slice(start, starts[line + 1]).join('');
@@ -133,8 +170,10 @@ function fitted(
 ): string {
   const room = (width ?? 0) - indent;
   if (width === undefined || displayWidth(cell) <= room) return before + cell;
-  if (last === 'cut') return before + cutToWidth(cell, Math.max(belowRow, room));
-  if (room >= leastRoom) return before + wrapWords(cell, room).join(`\n${' '.repeat(indent)}`);
+  if (last === 'cut' && room >= narrowest) return before + cutToWidth(cell, room);
+  if (last !== 'cut' && room >= leastRoom) return before + wrapWords(cell, room).join(`\n${' '.repeat(indent)}`);
   const below = `\n${' '.repeat(belowRow)}`;
-  return [before.trimEnd(), ...wrapWords(cell, Math.max(leastRoom, width - belowRow))].join(below);
+  const roomBelow = Math.max(narrowest, width - belowRow);
+  const lines = last === 'cut' ? [cutToWidth(cell, roomBelow)] : wrapWords(cell, roomBelow);
+  return [before.trimEnd(), ...lines].join(below);
 }

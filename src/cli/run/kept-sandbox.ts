@@ -1,8 +1,10 @@
 /** Says how the sandbox ends that a job has kept. */
+
 import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { Platform } from '../connect/platform.js';
 import type { WatchEnd } from '../output/finish.js';
 import { pasteable } from '../output/pasteable.js';
+import { programName } from '../program-name.js';
 import { formatDuration } from '../units.js';
 
 const timeoutMs = 5_000;
@@ -17,7 +19,7 @@ export async function keptNotice({ service }: Pick<Platform, 'service'>, end: Wa
   if (sandboxId === null || stop !== null || deletion !== null || left.some(({ kind }) => kind === 'sandbox')) {
     return undefined;
   }
-  const stopIt = `stop it: sandflow stop ${pasteable(sandboxId, 'SANDBOX')}`;
+  const stopIt = `stop it: ${programName} stop ${pasteable(sandboxId, 'SANDBOX')}`;
   try {
     const { state, archiveAfter } = (await service.getSandbox(sandboxId, { timeoutMs })).sandbox;
     if (!isUsable(state)) return undefined;

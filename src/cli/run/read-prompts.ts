@@ -1,9 +1,11 @@
 /** Reads the prompts of `run` from text, files or stdin. */
+
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { withoutMark } from '../../contract/texts/parse-json.js';
 import type { CliIo } from '../io.js';
+import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
 
 type PromptIo = Pick<CliIo, 'stdin' | 'cwd'>;
@@ -27,10 +29,15 @@ export async function readPrompts(
   prompts.push(...(await readTextsOrFiles(texts ?? [], '--prompt', io.cwd)));
   if (prompts.length === 0) {
     throw new UsageError(
-      'No prompt given. Pass text, a file, or - for stdin: sandflow run "Say hello", sandflow run task.md.',
+      `No prompt given.${unreadStdin(io.stdin, 'run')} Pass text, a file, or - for stdin: ${programName} run "Say hello", ${programName} run task.md.`,
     );
   }
   return prompts;
+}
+
+/** A hint for a command that was not told to read stdin. It may wait for ever if it does, so it does not look. */
+export function unreadStdin({ isTTY }: CliIo['stdin'], command: string): string {
+  return isTTY ? '' : ` If stdin has it, use -: ${programName} ${command} -.`;
 }
 
 /** True for `-`, and for the names by which the system knows stdin. */
@@ -65,7 +72,7 @@ async function readPrompt(
   // Languages whose letters have no case, such as Chinese, may write a sentence without blanks.
   if (isAlone || /[\s\p{Lo}]/u.test(given)) return given;
   throw new UsageError(
-    `"${given}" would be a prompt of its own. Put quotes around each prompt: sandflow run "Say hello". For a prompt of one word, ${asText}.`,
+    `"${given}" would be a prompt of its own. Put quotes around each prompt: ${programName} run "Say hello". For a prompt of one word, ${asText}.`,
   );
 }
 

@@ -1,4 +1,5 @@
 /** `sandflow run`, after its command line was checked: starts or finds the job, watches it and saves its result. */
+
 import { type JobAddress, startJob } from '../../workflow-client/jobs/job-client.js';
 import { reportWakes } from '../../workflow-client/jobs/wake-report.js';
 import type { CommandContext } from '../command.js';
@@ -15,6 +16,7 @@ import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { programName } from '../program-name.js';
 import { polledNotice } from '../webhooks/polled-waits.js';
 import { attachTo, isAttachedTo } from './existing-job.js';
 import { parseGetPairs } from './file-pairs.js';
@@ -63,12 +65,12 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
         ...{ taskQueue, again: options.again, results, promptInSummary, labels },
       }).catch((error: unknown) => {
         if (io.interrupted.aborted)
-          reporter.notice(`The job may have started. Check with: sandflow jobs show ${jobId}`);
+          reporter.notice(`The job may have started. Check with: ${programName} jobs show ${jobId}`);
         throw error;
       });
     });
     const lost = started ? lostModes(localFiles) : undefined;
-    if (started) sayStarted(platform, job, options, reporter);
+    if (started) sayStarted(platform, job, { ...options, prompts: input.prompts.length }, reporter);
     const attached = started ? undefined : await attachTo(platform.temporal, input, options, reporter);
     if (lost) reporter.notice(oneLine(lost));
     if (options.detach && attached?.hasEnded) return await tellEnd(platform, job, options, { io, reporter });
@@ -155,15 +157,17 @@ export async function seeThrough(
 function sayStarted(
   { ui }: Pick<Platform, 'ui'>,
   job: JobAddress,
-  { notify, conversation }: Pick<RunOptions, 'notify' | 'conversation'>,
+  { notify, conversation, prompts }: Pick<RunOptions, 'notify' | 'conversation'> & { readonly prompts: number },
   reporter: Reporter,
 ): void {
   const { uiUrl } = linksOf(job, ui);
-  reporter.notice(`Job ${job.jobId} started.${uiUrl === null ? '' : ` See ${uiUrl}`}`, 'detail');
+  // A pattern such as `*.md` may have named more files than a person thought.
+  const several = prompts > 1 ? ` with ${prompts} prompts` : '';
+  reporter.notice(`Job ${job.jobId} started${several}.${uiUrl === null ? '' : ` See ${uiUrl}`}`, 'detail');
   if (conversation !== undefined) {
     const taken =
       'It goes on in that conversation. Provider, model and effort are those of its options, or the defaults';
-    reporter.notice(`${taken}; \`sandflow continue JOB\` takes those of the earlier job.`, 'detail');
+    reporter.notice(`${taken}; \`${programName} continue JOB\` takes those of the earlier job.`, 'detail');
   }
   if (notify !== undefined) {
     reporter.notice(`It notifies ${targetText(notify)} when it ends or is blocked.`, 'detail');

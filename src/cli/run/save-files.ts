@@ -1,4 +1,5 @@
 /** Saves each file that a job collected to the path that `--get` gives. */
+
 import { createHash } from 'node:crypto';
 import { lstat, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -6,6 +7,7 @@ import { isDiskFull, namingFullDisk } from '../../contract/disk-full.js';
 import { makeFolders } from '../../os/make-folders.js';
 import type { CollectedFile } from '../../protocol/job/job-result.js';
 import type { ReportedFile } from '../output/job-report.js';
+import { programName } from '../program-name.js';
 import { replaceFile } from '../replace-file.js';
 import type { GetPair } from './file-pairs.js';
 import { savedPlace, takenText } from './free-places.js';
@@ -24,7 +26,7 @@ export async function saveFiles(
   jobId = 'ID',
 ): Promise<ReportedFile[]> {
   const again = (remote: string) =>
-    ` Or save it on another disk: sandflow jobs watch ${jobId} --get '${remote}:OTHER_PATH'`;
+    ` Or save it on another disk: ${programName} jobs watch ${jobId} --get '${remote}:OTHER_PATH'`;
   const reported: ReportedFile[] = [];
   for (const file of collected) {
     const pair = pairs.find(({ remote }) => remote === file.path);

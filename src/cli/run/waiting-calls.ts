@@ -1,10 +1,12 @@
 /** Finds the calls that a stalled job waits for. Reads them from Temporal itself, so no worker has to respond. */
+
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { executionOf, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { isoTime } from '../../temporal/iso-time.js';
 import type { JobAddress } from '../../workflow-client/jobs/job-client.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { programName } from '../program-name.js';
 
 export interface RepeatedCall {
   /** Name of the activity, such as `createSandbox`. */
@@ -64,6 +66,7 @@ function isPaused(state: unknown): boolean {
  */
 export function waitingText({ call, lastError, maybeMade }: WaitingCall): string {
   const met = lastError === null ? '' : `; last attempt: ${oneLine(lastError)}`;
-  const may = maybeMade === null ? '' : `\n  A sandbox may already exist: sandflow sandboxes --name "${maybeMade}"`;
+  const may =
+    maybeMade === null ? '' : `\n  A sandbox may already exist: ${programName} sandboxes --name "${maybeMade}"`;
   return `${call} has not succeeded yet and is repeated${met}${may}`;
 }

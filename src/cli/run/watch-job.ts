@@ -1,4 +1,5 @@
 /** Watches a job until it ends, the user detaches, or the watch deadline passes. Never changes the job. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
@@ -21,6 +22,7 @@ import { type WatchOptions, watch } from '../connect/watch.js';
 import { plainError } from '../errors.js';
 import type { WatchEnd } from '../output/finish.js';
 import type { Reporter } from '../output/reporter.js';
+import { asCalled } from '../program-name.js';
 import { transcriptOfJob } from '../transcript/job-transcript.js';
 import type { Transcript } from '../transcript/transcript.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';
@@ -103,7 +105,7 @@ async function look(
     } catch (error) {
       if (!signal.aborted && !warned && error instanceof SandflowError && error.code === 'no_worker') {
         warned = true;
-        reporter.notice(error.message);
+        reporter.notice(asCalled(error.message));
       }
     }
     const pauseMs = Date.now() - changedAt > slowAfterMs ? slowLookMs : fastLookMs;

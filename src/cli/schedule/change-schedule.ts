@@ -1,9 +1,11 @@
 /** `sandflow schedule run-now`, `backfill`, `pause`, `resume` and `remove`. */
+
 import type { ScheduleChange } from '../../workflow-client/schedules/schedule-client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
+import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
 import type { BackfillOptions } from './options.js';
 import { warnOfEmbedded } from './warn-of-embedded.js';
@@ -50,7 +52,7 @@ export async function backfill(name: string, options: BackfillOptions, context: 
   });
   if (options.json) return printJson(io.stdout, { name, from: from.toISOString(), to: to.toISOString(), error: null });
   io.stdout.write(`${name} runs for its times from ${from.toISOString()} to ${to.toISOString()}, one after another\n`);
-  io.stderr.write(`See them with: sandflow schedule show ${name}\n`);
+  io.stderr.write(`See them with: ${programName} schedule show ${name}\n`);
 }
 
 const timePattern = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2}))?$/;

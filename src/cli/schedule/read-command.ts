@@ -2,6 +2,7 @@
  * Reads the command that a schedule runs: with the declarations and the checks of that command itself. Loads no heavy
  * module, so that a mistake is answered at once.
  */
+
 import { Command, CommanderError } from 'commander';
 import type { Config } from '../../config.js';
 import { type CleanupPolicy, withOpenWindows } from '../../retention/index.js';
@@ -14,6 +15,7 @@ import type { FanoutCommand } from '../fanout/read-fanout.js';
 import { locate } from '../located.js';
 import { requireMeantValues } from '../meant-values.js';
 import { keepCommand, keepNotifyCommand } from '../notify/notify-target.js';
+import { programName } from '../program-name.js';
 import { declareRun, type RunOptions } from '../run/options.js';
 import type { RunCommand } from '../run/read-run.js';
 import { declareStops, declareSweep } from '../stops/options.js';
@@ -52,7 +54,7 @@ const whatRuns = 'A schedule runs `run`, `fanout`, `cleanup run` or `stops sweep
 export async function readCommand(words: readonly string[], context: CommandContext): Promise<ReadCommand> {
   if (words.length === 0) {
     throw new UsageError(
-      'No command given. Write it after --, like: sandflow schedule add nightly --cron "30 2 * * *" -- run task.md',
+      `No command given. Write it after --, like: ${programName} schedule add nightly --cron "30 2 * * *" -- run task.md`,
     );
   }
   const { io } = context;
@@ -107,6 +109,6 @@ export async function readCommand(words: readonly string[], context: CommandCont
 function requireNoPlace(get: string): void {
   if (!get.includes(':')) return;
   throw new UsageError(
-    `--get ${get}: a schedule saves no files on this machine. Name only the file of the sandbox; \`sandflow jobs watch JOB --get ${get}\` saves it.`,
+    `--get ${get}: a schedule saves no files on this machine. Name only the file of the sandbox; \`${programName} jobs watch JOB --get ${get}\` saves it.`,
   );
 }

@@ -1,11 +1,13 @@
 /** Warns of a Temporal server that may be down when a schedule is due. */
+
 import type { StackStatus } from '../../supervisor/control-protocol.js';
 import { readStatus } from '../connect/stack-status.js';
 import type { Notices } from '../output/reporter.js';
+import { programName } from '../program-name.js';
 
 const embeddedNotice =
   'The embedded Temporal server stops when it is idle, and schedules do not run while it is down. To run every ' +
-  'night, start it with `sandflow up`, or set TEMPORAL_ADDRESS to a server that stays up.';
+  `night, start it with \`${programName} up\`, or set TEMPORAL_ADDRESS to a server that stays up.`;
 
 /** Unless somebody keeps the server up. */
 export async function warnOfEmbedded(

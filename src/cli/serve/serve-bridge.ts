@@ -8,6 +8,7 @@ import { installErrorLogger } from '../../temporal/runtime-log.js';
 import { openEncryption } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
+import { programName } from '../program-name.js';
 import { badConfiguration } from '../usage-error.js';
 import type { BridgeOptions } from './options.js';
 import { type Address, createLogLines, listened, sayReady } from './serving.js';
@@ -33,7 +34,7 @@ export async function serveBridge(
   io.umask?.(0o077);
   if (!config.temporal.configured) {
     throw badConfiguration(
-      'A bridge needs a Temporal server. Set TEMPORAL_ADDRESS, or use `sandflow dev` to run everything locally.',
+      `A bridge needs a Temporal server. Set TEMPORAL_ADDRESS, or use \`${programName} dev\` to run everything locally.`,
     );
   }
   // Only a file in the home is ours to check. A configured file may come from somebody else, such as an orchestrator.

@@ -6,6 +6,7 @@ import { stackPaths } from '../../supervisor/stack-paths.js';
 import { announceLocalService } from '../connect/local-services.js';
 import type { CliIo } from '../io.js';
 import type { LocalOptions } from '../local/options.js';
+import { programName } from '../program-name.js';
 import { changeOf, readLocalConfig } from './local-config.js';
 import { createLogLines, listened, parsePort, sayReady } from './serving.js';
 
@@ -36,7 +37,9 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void
     log: createLogLines(io.stderr),
     async changedSettings() {
       const change = await changeOf(configFile, settings);
-      const restart = isOfStack ? '`sandflow down && sandflow up`' : 'a restart of `sandflow local`';
+      const restart = isOfStack
+        ? `\`${programName} down && ${programName} up\``
+        : `a restart of \`${programName} local\``;
       return change && `${change} The running service keeps its earlier settings until ${restart}.`;
     },
   });

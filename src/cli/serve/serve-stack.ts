@@ -1,4 +1,5 @@
 /** The embedded stack: `sandflow dev` in the foreground, the hidden `sandflow supervisor` in the background. */
+
 import { aborted } from '../../os/aborted.js';
 import type { StackDescription } from '../../supervisor/control-protocol.js';
 import { ensureStack, localApiKeyFile, runSupervisor } from '../../supervisor/index.js';
@@ -6,6 +7,7 @@ import { readLocalFacts } from '../connect/local-facts.js';
 import type { CliIo } from '../io.js';
 import { jsonText } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { asCalled, programName } from '../program-name.js';
 
 /**
  * Holds the stack until the first Ctrl-C or SIGTERM, and then ends it in order. If a stack is already running, holds
@@ -14,7 +16,7 @@ import { oneLine } from '../output/terminal-safe.js';
 export async function serveDev(options: { readonly readyJson?: boolean }, io: CliIo): Promise<void> {
   const config = await io.readConfig();
   io.umask?.(0o077);
-  const log = (line: string) => void io.stderr.write(`${line}\n`);
+  const log = (line: string) => void io.stderr.write(`${asCalled(line)}\n`);
   const ownKey = { apiKeyFile: localApiKeyFile(config.home) };
   const ready = (stack: StackDescription) => void sayPlaces(io, stack, config.sandboxService ?? ownKey, options);
   const { main, interrupted: signal } = io;
@@ -50,7 +52,7 @@ async function sayPlaces(
     ['Temporal UI', uiUrl],
     ['Sandbox Service', sandboxApiUrl],
     ['API key file', sandboxApiKeyFile],
-    ['bridge', bridgeUrl ?? (bridgeAddress && `${bridgeAddress}, after \`sandflow webhooks connect\``)],
+    ['bridge', bridgeUrl ?? (bridgeAddress && `${bridgeAddress}, after \`${programName} webhooks connect\``)],
     ['isolation', isolation?.text ?? 'unknown'],
   ];
   for (const [name = '', place] of rows) if (place) io.stderr.write(`  ${name.padEnd(16)} ${place}\n`);

@@ -9,6 +9,7 @@ import { clientOf } from '../connect/check-service.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
 import { openNotifying } from '../notify/files.js';
+import { programName } from '../program-name.js';
 import { badConfiguration } from '../usage-error.js';
 import type { WorkerOptions } from './options.js';
 import { serveHealth } from './serve-health.js';
@@ -45,7 +46,7 @@ async function runWorker(
   const { taskQueue, forksPerSecond, sandboxService, deployment } = config;
   if (!sandboxService) {
     throw badConfiguration(
-      'A worker needs a service. Set SANDBOX_API_URL and SANDBOX_API_KEY, or use `sandflow dev` to run everything locally.',
+      `A worker needs a service. Set SANDBOX_API_URL and SANDBOX_API_KEY, or use \`${programName} dev\` to run everything locally.`,
     );
   }
   // The client reads it at each call. A worker that could not would fail each task and try again for ever.

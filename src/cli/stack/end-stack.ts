@@ -1,4 +1,5 @@
 /** `sandflow down`. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { tryAcquireFileLock } from '../../os/file-lock.js';
@@ -10,6 +11,7 @@ import { hasEverRun } from '../connect/stack-status.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { asCalled, programName } from '../program-name.js';
 import { plural } from '../units.js';
 import { undeliveredLines } from './undelivered-text.js';
 
@@ -42,7 +44,7 @@ export async function endStack({ force, json }: EndOptions, io: CliIo): Promise<
     return printJson(io.stdout, { home, ended: status !== undefined, ...waiting, error: null });
   }
   if (!status) {
-    const text = earlier ? `${endedText(earlier)} It stays down now.` : `No stack is running in ${home}.`;
+    const text = earlier ? `${asCalled(endedText(earlier))} It stays down now.` : `No stack is running in ${home}.`;
     return void io.stderr.write(`${oneLine(text)}\n`);
   }
   io.stderr.write('The stack has stopped.\n');
@@ -72,7 +74,7 @@ function waitingLines({ openJobs, openIds, activeSchedules, scheduleNames }: Sta
       : []),
     ...(activeSchedules
       ? [
-          `${plural(activeSchedules, 'active schedule')}${named(activeSchedules, scheduleNames)}: nothing runs until \`sandflow up\`.`,
+          `${plural(activeSchedules, 'active schedule')}${named(activeSchedules, scheduleNames)}: nothing runs until \`${programName} up\`.`,
         ]
       : []),
   ];
@@ -92,6 +94,6 @@ function inUse({ openJobs, openIds, clients }: StackStatus): SandflowError {
     .join('; ');
   return new SandflowError(
     'stack_in_use',
-    `The stack is in use: ${uses}. Wait until it is idle, or stop it now with \`sandflow down --force\`. Open jobs continue when the stack is up again.`,
+    `The stack is in use: ${uses}. Wait until it is idle, or stop it now with \`${programName} down --force\`. Open jobs continue when the stack is up again.`,
   );
 }

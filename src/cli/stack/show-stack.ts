@@ -1,4 +1,5 @@
 /** `sandflow status`, and what `sandflow up` prints at its end. */
+
 import type { StackStatus } from '../../supervisor/control-protocol.js';
 import { localApiKeyFile } from '../../supervisor/stack-paths.js';
 import { endedText } from '../../supervisor/stack-record.js';
@@ -6,6 +7,7 @@ import { readEnded, readStatus } from '../connect/stack-status.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { asCalled, programName } from '../program-name.js';
 import { ageText, formatDuration, plural } from '../units.js';
 import { undeliveredLines } from './undelivered-text.js';
 
@@ -27,13 +29,15 @@ export async function showStack({ json }: { readonly json?: boolean }, io: CliIo
   if (!status) {
     const configured = temporal.configured && sandboxService !== undefined;
     if (ended) {
-      const how = ended.kept ? 'brings it back, as `sandflow up` did' : 'brings it back';
-      io.stdout.write(`${oneLine(`${endedText(ended)} The next command that needs it ${how}. Home: ${home}`)}\n`);
+      const how = ended.kept ? `brings it back, as \`${programName} up\` did` : 'brings it back';
+      io.stdout.write(
+        `${oneLine(`${asCalled(endedText(ended))} The next command that needs it ${how}. Home: ${home}`)}\n`,
+      );
       return;
     }
     const next = configured
       ? 'Temporal and the service are configured, so commands do not need one.'
-      : 'Commands that need it start it. To start it now, run `sandflow up`.';
+      : `Commands that need it start it. To start it now, run \`${programName} up\`.`;
     io.stdout.write(`${oneLine(`No stack is running in ${home}. ${next}`)}\n`);
     return;
   }
@@ -48,7 +52,10 @@ export async function showStack({ json }: { readonly json?: boolean }, io: CliIo
     ['Temporal UI', stack?.uiUrl],
     ['Sandbox Service', stack?.sandboxApiUrl],
     ['API key file', apiKeyFile ?? undefined],
-    ['bridge', stack ? (stack.bridgeUrl ?? `${stack.bridgeAddress}, after \`sandflow webhooks connect\``) : undefined],
+    [
+      'bridge',
+      stack ? (stack.bridgeUrl ?? `${stack.bridgeAddress}, after \`${programName} webhooks connect\``) : undefined,
+    ],
     ['parts', partsText(parts)],
     ['open', `${open}${openIds.length > 0 ? ` (${openIds.join(', ')}${more})` : ''}`],
     ...undeliveredLines(status, deployment).map((line) => ['undelivered', line] as const),
@@ -69,8 +76,8 @@ function partsText(parts: Readonly<Record<string, number | null>>): string {
 }
 
 function endText({ kept, foreground, endsAt }: StackStatus, nowMs: number): string {
-  if (foreground) return 'with the `sandflow dev` that runs it';
-  if (kept) return 'at `sandflow down`';
+  if (foreground) return `with the \`${programName} dev\` that runs it`;
+  if (kept) return `at \`${programName} down\``;
   if (endsAt === null) return 'automatically when it is idle';
   return `automatically in ${formatDuration(Math.max(0, Date.parse(endsAt) - nowMs))}, unless a command uses it`;
 }

@@ -1,10 +1,12 @@
 /** `sandflow up`. */
+
 import { askSupervisor } from '../../supervisor/control-client.js';
 import { ensureStack } from '../../supervisor/ensure-stack.js';
 import { stackPaths } from '../../supervisor/stack-paths.js';
 import { readLocalFacts } from '../connect/local-facts.js';
 import type { CliIo } from '../io.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { asCalled } from '../program-name.js';
 import { showStack } from './show-stack.js';
 
 /**
@@ -14,7 +16,7 @@ import { showStack } from './show-stack.js';
 export async function startInBackground(options: { readonly json?: boolean }, io: CliIo): Promise<void> {
   const config = await io.readConfig();
   const { main, command, interrupted: signal } = io;
-  const onProgress = (line: string) => void (options.json || io.stderr.write(`${line}\n`));
+  const onProgress = (line: string) => void (options.json || io.stderr.write(`${asCalled(line)}\n`));
   const stack = await ensureStack(config, { main, command, signal, onProgress });
   // Ask before the release, so that the stack cannot end by itself in between.
   await askSupervisor(stackPaths(config.home).stateFile, 'keep');

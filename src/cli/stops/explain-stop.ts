@@ -11,6 +11,7 @@ import {
 } from '../../contract/workflow-safe/preserved-work.js';
 import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';
+import { programName } from '../program-name.js';
 import { ageText } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import { escalationStepText, requestText } from './stop-text.js';
@@ -232,11 +233,11 @@ function ago(at: string, nowMs: number): string {
 }
 
 function adviceFor(state: StopState, { sandboxId, sandbox }: KnownOfStop): Advice[] {
-  const wait = { what: 'Wait until it ends:', command: `sandflow stop ${sandboxId} --wait` };
-  const resume = { what: 'Resume it for another job:', command: `sandflow run PROMPT --sandbox ${sandboxId}` };
+  const wait = { what: 'Wait until it ends:', command: `${programName} stop ${sandboxId} --wait` };
+  const resume = { what: 'Resume it for another job:', command: `${programName} run PROMPT --sandbox ${sandboxId}` };
   const remove = {
     what: 'Delete it and all its data:',
-    command: `sandflow api DELETE /sandboxes/${sandboxId} --confirm ${sandboxId}`,
+    command: `${programName} api DELETE /sandboxes/${sandboxId} --confirm ${sandboxId}`,
   };
   switch (state) {
     case 'no_sandbox':
@@ -244,24 +245,24 @@ function adviceFor(state: StopState, { sandboxId, sandbox }: KnownOfStop): Advic
     case 'never_stopped':
     case 'resumed':
     case 'superseded':
-      return [{ what: 'Stop it:', command: `sandflow stop ${sandboxId} --wait` }];
+      return [{ what: 'Stop it:', command: `${programName} stop ${sandboxId} --wait` }];
     case 'asking':
-      return [{ what: 'Check the key and the service:', command: 'sandflow doctor' }, wait];
+      return [{ what: 'Check the key and the service:', command: `${programName} doctor` }, wait];
     case 'pending':
       return [wait];
     case 'failing':
       return [
         {
           what: 'Get notified if it takes too long:',
-          command: `sandflow stop ${sandboxId} --wait --alert-after 10m --notify URL`,
+          command: `${programName} stop ${sandboxId} --wait --alert-after 10m --notify URL`,
         },
         {
           what: 'Let sandflow resume and stop it again, and notify if that fails, too:',
-          command: `sandflow stop ${sandboxId} --escalate '30m: resume-and-stop, 2h: notify' --notify URL`,
+          command: `${programName} stop ${sandboxId} --escalate '30m: resume-and-stop, 2h: notify' --notify URL`,
         },
         {
           what: 'Cancel the stop by resuming the sandbox, to fix the cause or save the work elsewhere:',
-          command: `sandflow api POST /sandboxes/${sandboxId}/resume`,
+          command: `${programName} api POST /sandboxes/${sandboxId}/resume`,
         },
         remove,
       ];

@@ -6,6 +6,7 @@ import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printList } from '../output/table.js';
+import { programName } from '../program-name.js';
 import { ageText, anyLength, parseDurationMs } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import type { ListStopsOptions } from './options.js';
@@ -24,7 +25,9 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
       sandboxes.map(({ id }) => id),
     );
     if ([...reports.values()].includes(null)) {
-      reporter.notice('No worker answers, so it is unknown which requests wait. Start one with `sandflow worker`.');
+      reporter.notice(
+        `No worker answers, so it is unknown which requests wait. Start one with \`${programName} worker\`.`,
+      );
     }
     return openStops(sandboxes, reports);
   });

@@ -1,8 +1,10 @@
 /** Builds the request that the arguments of `stop` describe. Pure. */
+
 import { randomBytes } from 'node:crypto';
 import type { StopRequest } from '../../protocol/stop.js';
 import { deadlineProblem, stopDeadlineMs } from '../../workflow-client/stops/stop-input.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
+import { programName } from '../program-name.js';
 import { nameMatches } from '../sandboxes/list-sandboxes.js';
 import { parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
@@ -21,7 +23,7 @@ export function readStopCommand(named: readonly string[], options: Omit<StopComm
   const { all = false, name, request: requestId } = options;
   for (const id of named) requireSandboxId(id);
   if (named.length === 0 && !all) {
-    throw new UsageError('Name the sandboxes to stop, or use --all. `sandflow sandboxes` lists them.');
+    throw new UsageError(`Name the sandboxes to stop, or use --all. \`${programName} sandboxes\` lists them.`);
   }
   if (named.length > 0 && all) throw new UsageError('Name sandboxes or use --all, not both.');
   if (name !== undefined && !all) throw new UsageError('--name requires --all.');

@@ -9,6 +9,7 @@ import type { ConcurrencyLimit } from '../connect/concurrency-limit.js';
 import { failureOf, plainError } from '../errors.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { asCalled } from '../program-name.js';
 import type { ReconnectingClient } from './reconnecting-client.js';
 import { newsText, type StopEnd } from './stop-text.js';
 
@@ -57,7 +58,7 @@ export async function watchStopToEnd(sandboxId: string, options: WatchStopOption
         return { kind: 'seen', view: await wait() };
       } catch (error) {
         if (signal.aborted || !(error instanceof SandflowError) || error.code !== 'no_worker') throw error;
-        if (!warned) reporter.notice(error.message);
+        if (!warned) reporter.notice(asCalled(error.message));
         warned = true;
       }
     }

@@ -1,4 +1,5 @@
 /** `sandflow webhooks connect`: the bridge, its registration and its secret in one step. */
+
 import { webhookPath } from '../../bridge/webhook-path.js';
 import { isLoopbackHost } from '../../contract/urls.js';
 import type { CommandContext } from '../command.js';
@@ -10,6 +11,7 @@ import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { pasteable } from '../output/pasteable.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
 import { type ConnectedWebhook, connectWebhook } from './connect-webhook.js';
 import type { ConnectBridgeOptions } from './options.js';
@@ -76,7 +78,7 @@ function say(connection: Connection, { io }: CommandContext): void {
   ];
   for (const [name = '', text = ''] of rows) io.stderr.write(`${name.padEnd(14)} ${oneLine(text)}\n`);
   for (const { id, url: other } of others) {
-    const mend = `If nothing needs it any more: sandflow webhooks delete ${pasteable(id, 'WEBHOOK')}`;
+    const mend = `If nothing needs it any more: ${programName} webhooks delete ${pasteable(id, 'WEBHOOK')}`;
     io.stderr.write(`${oneLine(`${id} has the same name and delivers to ${other}. ${mend}`)}\n`);
   }
   if (check.result === 'accepted') return;
@@ -84,7 +86,7 @@ function say(connection: Connection, { io }: CommandContext): void {
     check.result === 'refused'
       ? `Copy ${secretFile} to the machine of the bridge, or set SANDBOX_WEBHOOK_SECRET_FILE there`
       : `Start the bridge, or route ${wantedUrl} to it${bridge === null ? '' : `, at ${bridge}`}`;
-  const byHand = `sandflow api PATCH /webhooks/${pasteable(webhookId, 'WEBHOOK')} --field url=URL`;
+  const byHand = `${programName} api PATCH /webhooks/${pasteable(webhookId, 'WEBHOOK')} --field url=URL`;
   const unchecked = isLeft ? ` If only this machine cannot reach that URL: ${byHand}` : '';
   io.stderr.write(`${oneLine(`${mend}; then repeat this command.${unchecked}`)}\n`);
 }

@@ -1,6 +1,8 @@
 /** Tells whether waits ended by polls although a bridge is registered, so that work took longer than it should. */
+
 import type { WakeReport } from '../../workflow-client/jobs/wake-report.js';
 import type { Platform } from '../connect/platform.js';
+import { programName } from '../program-name.js';
 import { plural } from '../units.js';
 import { bridgesAmong } from './bridges-among.js';
 
@@ -28,5 +30,5 @@ export async function polledNotice(
   const isExpected = async () => bridgesAmong((await service.listWebhooks({ timeoutMs })).webhooks).length > 0;
   // A key without the right to read webhooks is no reason to warn.
   if (bridgeUrl === undefined && !(await isExpected().catch(() => false))) return undefined;
-  return `${text} It took longer. To find out why: sandflow doctor`;
+  return `${text} It took longer. To find out why: ${programName} doctor`;
 }

@@ -1,4 +1,5 @@
 /** `sandflow webhooks ensure`, `list`, `rotate` and `delete`. */
+
 import { bridgeBaseOf, webhookPath } from '../../bridge/webhook-path.js';
 import { idPatterns } from '../../contract/workflow-safe/ids.js';
 import { keepConnection } from '../../supervisor/webhook-record.js';
@@ -6,6 +7,7 @@ import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
+import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
 import type { EnsureWebhookOptions } from './options.js';
 
@@ -86,5 +88,5 @@ export async function deleteRegistration(
 
 function requireWebhookId(webhookId: string): void {
   if (idPatterns.webhook.test(webhookId)) return;
-  throw new UsageError(`"${webhookId}" is not a webhook id. \`sandflow webhooks list\` lists them.`);
+  throw new UsageError(`"${webhookId}" is not a webhook id. \`${programName} webhooks list\` lists them.`);
 }

@@ -6,7 +6,7 @@ import { lostFields } from './lost-fields.js';
 export interface InputProblem {
   /** Where: names of fields and indexes of lists. Empty: the input as a whole. */
   readonly path: readonly PropertyKey[];
-  /** What is wrong, like `must be stop or keep, not "burn"`. */
+  /** What is wrong, like `must be stop or keep, not "burn"`. For an unknown field also which ones there are. */
   readonly message: string;
   /** True for a field that the input may not have; it is the last of `path`. */
   readonly unknownField: boolean;
@@ -58,7 +58,7 @@ function withoutUnions(issue: Issue): Issue[] {
 function problemsOf(issue: Issue): InputProblem[] {
   const { path, message } = issue;
   if (issue.code !== 'unrecognized_keys') return [{ path, message, unknownField: false }];
-  return issue.keys.map((key) => ({ path: [...path, key], message: 'unknown field', unknownField: true }));
+  return issue.keys.map((key) => ({ path: [...path, key], message, unknownField: true }));
 }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -85,11 +85,20 @@ function problemText(issue: z.core.$ZodRawIssue): string | undefined {
       return `must ${sizeText(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)}`;
     case 'too_big':
       return `must ${sizeText(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum)}`;
+    case 'unrecognized_keys':
+      return unknownField(issue.inst);
     case 'invalid_format':
       return issue.format === 'url' ? 'must be a URL, like https://example.com/path' : undefined;
     default:
       return undefined;
   }
+}
+
+/** A wrong guess of a field is mended at once if the right ones are named. */
+function unknownField(schema: unknown): string {
+  const { _zod: parts } = schema as { readonly _zod?: { readonly def: { readonly shape?: object } } };
+  const fields = Object.keys(parts?.def.shape ?? {});
+  return fields.length === 0 ? 'unknown field' : `unknown field; the fields are ${fields.join(', ')}`;
 }
 
 function sizeText(origin: string, than: string, size: number | bigint): string {

@@ -72,7 +72,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['jobs prompt one', "Missing required argument 'prompt'"],
   ['jobs show one two', 'Too many arguments'],
   // Prompts
-  ['run', 'No prompt given'],
+  ['run', 'No prompt given. If stdin has it, use -: sandflow run -. Pass text, a file, or - for stdin'],
   ['run ./folder', './folder is a folder, not a prompt file'],
   ['run missing.md', 'The prompt file missing.md does not exist'],
   ['run missing.sh', 'The prompt file missing.sh does not exist. To send this as text, use --prompt.'],
@@ -146,7 +146,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   // Batches
   ['fanout --get-diff prompts.txt', '--get-diff: "prompts.txt" could be its folder', 'Write --get-diff=prompts.txt'],
   ['fanout prompts.txt --get-diff app', 'Write --get-diff=app for a folder.'],
-  ['fanout --get-diff=prompts.txt', 'No items given'],
+  ['fanout --get-diff=prompts.txt', 'No items given. If stdin has it, use -: sandflow fanout -.'],
   ['fanout prompts.txt --get-diff=app:a.patch', '--get-diff must be a folder, like app, not "app:a.patch".'],
   ['fanout prompts.txt --get-diff=../x', "--get-diff: ../x leads out of the sandbox's working directory"],
   ['fanout nosuch.txt', 'The items file nosuch.txt does not exist'],
@@ -224,7 +224,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
     'cleanup run burn.yaml',
     'rules[0].action: must be stop, escalate, delete-sandbox, delete-snapshot or keep, not "burn"',
   ],
-  ['cleanup validate typo.yaml', 'typo.yaml:4: rules[0].mach: unknown field'],
+  ['cleanup validate typo.yaml', 'typo.yaml:4: rules[0].mach: unknown field; the fields are rule, match'],
   ['cleanup validate empty.yaml', 'rules: is missing'],
   ['schedule add nights', 'No command given. Write it after --'],
   ['schedule add nights -- jobs list', 'A schedule runs `run`, `fanout`, `cleanup run` or `stops sweep`'],

@@ -44,6 +44,16 @@ describe('an input that does not fit', () => {
     [z.number().lt(9), 9, 'must be less than 9'],
     [z.url(), 'nonsense', 'must be a URL, like https://example.com/path'],
     [z.strictObject({}), { x: 1 }, 'x: unknown field'],
+    [
+      z.strictObject({ age: z.int(), name: z.string() }),
+      { age: 1, name: 'a', x: 1 },
+      'x: unknown field; the fields are age, name',
+    ],
+    [
+      z.strictObject({ in: z.union([z.string(), z.strictObject({ a: z.int().optional() })]) }),
+      { in: { b: 1 } },
+      'in.b: unknown field; the fields are a',
+    ],
     [z.string().refine(() => false, 'is not one of ours'), 'x', 'is not one of ours'],
   ])('%#: is told in words for people', (schema, value, line) => {
     expect(linesOf(schema, value)).toEqual([line]);
@@ -54,8 +64,8 @@ describe('an input that does not fit', () => {
     const { problems } = checkInput(schema, { rules: [{ action: 'burn', when: 1, who: 2 }] });
     expect(problems).toEqual([
       { path: ['rules', 0, 'action'], message: 'must be stop, not "burn"', unknownField: false },
-      { path: ['rules', 0, 'when'], message: 'unknown field', unknownField: true },
-      { path: ['rules', 0, 'who'], message: 'unknown field', unknownField: true },
+      { path: ['rules', 0, 'when'], message: 'unknown field; the fields are action', unknownField: true },
+      { path: ['rules', 0, 'who'], message: 'unknown field; the fields are action', unknownField: true },
     ]);
     expect(problems?.map(({ path }) => fieldText(path))).toEqual(['rules[0].action', 'rules[0].when', 'rules[0].who']);
     expect([fieldText([]), fieldText([0]), fieldText(['a', 1, 2, 'b'])]).toEqual(['', '[0]', 'a[1][2].b']);

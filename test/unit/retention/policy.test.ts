@@ -44,7 +44,7 @@ rules:
       'p.yaml:6: rules[0].action: must be stop, escalate, delete-sandbox, delete-snapshot or keep, not "burn"',
       'p.yaml:7: rules[0].keepLast: must be at least 0',
       'p.yaml:8: rules[1].rule: is missing',
-      'p.yaml:10: rules[1].colour: unknown field',
+      expect.stringMatching(/^p\.yaml:10: rules\[1\]\.colour: unknown field; the fields are rule, match, action, /),
     ]);
   });
 
@@ -118,7 +118,7 @@ describe('a problem in a policy is reported with its line', () => {
     [
       'a condition',
       'rules:\n  - rule: a\n    match:\n      nam: x\n    action: stop',
-      'p.yaml:4: rules[0].match.nam: unknown field',
+      'p.yaml:4: rules[0].match.nam: unknown field; the fields are name, state, olderThan, ',
     ],
     [
       'a state in a list',

@@ -1,4 +1,5 @@
 /** Watches a batch until it ends, the user detaches, or the watch deadline passes. Never changes the batch. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandflowError } from '../../../contract/workflow-safe/sandflow-error.js';
 import { withAnySignal } from '../../../os/any-signal.js';
@@ -10,6 +11,7 @@ import { awaitFanout } from '../../../workflow-client/fanouts/submit-fanout.js';
 import type { Platform } from '../../connect/platform.js';
 import { type Unfinished, type WatchOptions, watch } from '../../connect/watch.js';
 import { findDollarsPerSecond } from '../../output/price.js';
+import { asCalled } from '../../program-name.js';
 import { createFailedItems, type FailedItems, type FailuresSeen } from '../results/failed-items.js';
 import type { BatchView } from './batch-view.js';
 import { createItemLooks } from './item-looks.js';
@@ -107,7 +109,7 @@ async function look({ platform, address, view, replaced }: Looked, signal: Abort
     } catch (error) {
       if (!signal.aborted && !warned && error instanceof SandflowError && error.code === 'no_worker') {
         warned = true;
-        view.notice(error.message);
+        view.notice(asCalled(error.message));
       }
     }
     await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);

@@ -161,10 +161,34 @@ it('a follow that cannot read its prompt is what jobs show says, with the error 
   expect(await handle.result()).toMatchObject({ outcome: 'completed' });
 });
 
+it('a service that refuses every read while an agent works is what jobs show says, and since when the agent works', async () => {
+  const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
+  await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
+  for (const endpoint of ['listSandboxes', 'getSandbox', 'getPrompt'] as const) {
+    // As from a proxy during maintenance.
+    await stand.fault({ kind: 'error', endpoint, status: 503, html: true, retryAfterSeconds: 600, times: 100_000 });
+  }
+  const { jobId } = await progressOf(handle);
+  await expect
+    .poll(() => shown(jobId))
+    .toMatch(
+      /^the agent is working · bx_\w+ · for \d.*^\w*[fF]ollowPrompt has not succeeded yet .*The answer was 503/ms,
+    );
+  await handle.cancel();
+  await heal(stand);
+  expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
+});
+
 it('the end of a job that kept its sandbox says when the sandbox stops itself, and how to stop it', async () => {
   const { stderr } = await command(['run', script('echo kept'), '--then', 'keep', '--ttl', '2h', '--id', 'keeps']);
   const said =
     /^ {2}The sandbox stops itself in (1 h 59 m|2 h) if no agent works in it; stop it: sandflow stop bx_\w{8}$/m;
   expect(stderr).toMatch(said);
   expect((await jobs(['show', 'keeps'])).stderr).toMatch(said);
+});
+
+it('a job that starts with several prompts says how many: a pattern may have named more files than was thought', async () => {
+  const { stderr } = await command(['run', script('echo 1'), script('echo 2'), '--id', 'pair']);
+  expect(stderr).toMatch(/^Job pair started with 2 prompts\./m);
+  expect((await command(['run', script('echo 1'), '--id', 'single'])).stderr).toMatch(/^Job single started\./m);
 });

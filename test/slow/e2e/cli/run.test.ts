@@ -138,6 +138,7 @@ describe('sandflow run without configuration', () => {
       stdout: 'long\n',
       stderr: expect.stringContaining('cancelled · job long'),
     });
+    expect((await cli.run(['run', shell('echo short'), '--detach'])).exitCode).toBe(0);
     const { stderr: said } = await cli.run(['jobs', 'list', '--limit', '1']);
     expect(said).toContain('There are more jobs: --limit 10');
     // What was asked for is there.

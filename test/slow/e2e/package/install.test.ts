@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
@@ -117,6 +117,16 @@ describe('the package, installed from its tarball', () => {
     expect(check().join('\n')).toContain("declaration file for module 'ms'");
   });
 
+  test('is found with the tsconfig.json of the page of the library', () => {
+    const { folder } = installed;
+    const page = readFileSync(join(repository, 'docs', 'library.md'), 'utf8');
+    const config = JSON.parse(/^```json\n(\{ "compilerOptions".*\})\n```$/m.exec(page)?.[1] ?? '');
+    writeFileSync(join(folder, 'uses-one.ts'), "export { startJob } from 'sandflow';\n");
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, files: ['uses-one.ts'] }));
+    expect(problemsIn('--project', 'tsconfig.json')).toEqual([]);
+    rmSync(join(folder, 'tsconfig.json'));
+  });
+
   test('is required by CommonJS, for which TypeScript needs the module nodenext', () => {
     const { folder } = installed;
     writeFileSync(join(folder, 'requires.cjs'), "console.log(typeof require('sandflow').startJob);\n");
@@ -132,10 +142,14 @@ describe('the package, installed from its tarball', () => {
 
 /** What TypeScript says about a file of the newcomer. */
 function problemsOf(file: string, ...args: readonly string[]): string[] {
+  return problemsIn('--strict', '--target', 'es2022', '--types', 'node', ...args, file);
+}
+
+function problemsIn(...args: readonly string[]): string[] {
   const tsc = join(repository, 'node_modules', '.bin', 'tsc');
-  const types = ['--typeRoots', join(repository, 'node_modules', '@types'), '--types', 'node'];
+  const types = ['--typeRoots', join(repository, 'node_modules', '@types')];
   try {
-    execFileSync(tsc, ['--noEmit', '--strict', '--target', 'es2022', ...types, ...args, file], {
+    execFileSync(tsc, ['--noEmit', ...types, ...args], {
       cwd: installed.folder,
       encoding: 'utf8',
     });

@@ -78,7 +78,7 @@ describe('sandflow fanout --dry-run', () => {
 
 describe('sandflow fanout refuses before it starts anything:', () => {
   it.each([
-    [[...source], 'No items given. Pass a file of prompts'],
+    [[...source], 'Pass a file of prompts, or - for stdin: sandflow fanout prompts.txt'],
     [['gone.txt', ...source], 'The items file gone.txt does not exist'],
     [['reprot', 'b1'], 'The items file reprot does not exist. Did you mean sandflow fanout report?'],
     [['.', ...source], '. is not a file'],

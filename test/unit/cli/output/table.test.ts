@@ -28,6 +28,51 @@ it('a list has the colours of its cells on a terminal, and its last cell is cut 
   expect(written(false)[0]).toBe('a    failed     a prompt that is too long');
 });
 
+describe('a list on a terminal', () => {
+  const name = 'sf-71cb94-hello-d8c6884d5046-main-1';
+  const sandboxes = [
+    ['bx_abcd2345', name, 'archived', '29 m 41 s', '日本語の環境', 'Default'],
+    ['bx_efgh6789', 'website', 'running', '3 m', '', 'Default'],
+  ];
+  const titles = ['ID', 'NAME', 'STATE', 'AGE', 'OWNER', 'ENVIRONMENT'];
+  const written = (columns: number, { rows = sandboxes, isTTY = true, last = undefined as 'cut' | undefined } = {}) => {
+    let text = '';
+    const stdout = { isTTY, columns, write: (part: string | Uint8Array) => (text += part) };
+    printList({ stdout, stderr: stdout }, false, { rows }, { none: '', header: titles, cells: (row) => row, last });
+    return text.trimEnd().split('\n');
+  };
+
+  it('cuts the widest cells first, and never the first one', () => {
+    expect(written(80)).toEqual([
+      'ID           NAME                 STATE     AGE        OWNER         ENVIRONMENT',
+      'bx_abcd2345  sf-71cb94-hello-d8…  archived  29 m 41 s  日本語の環境  Default',
+      'bx_efgh6789  website              running   3 m                      Default',
+    ]);
+  });
+
+  it.each([200, 100, 80, 72, 60, 50, 40, 30])('fits %i columns: every line, and every id is whole', (columns) => {
+    for (const last of ['cut', undefined] as const) {
+      const lines = written(columns, { last });
+      for (const line of lines) expect(displayWidth(line), line).toBeLessThanOrEqual(columns);
+      for (const [id] of sandboxes) expect(lines.filter((line) => line.split(' ')[0] === id)).toHaveLength(1);
+      if (columns >= 72) expect(lines).toHaveLength(3);
+    }
+  });
+
+  it('is whole where it has room, and in a pipe', () => {
+    const long = [['bx_abcd2345', 'n'.repeat(150), 'archived', '3 m', '', 'Default']];
+    for (const lines of [written(300, { rows: long }), written(40, { rows: long, isTTY: false })]) {
+      expect(lines[1]).toContain('n'.repeat(150));
+      expect(lines).toHaveLength(2);
+    }
+  });
+
+  it('keeps an id that is wider than the terminal', () => {
+    const id = 'a-job-whose-id-is-longer-than-the-terminal-is-wide';
+    expect(written(40, { rows: [[id, name, 'archived', '', '', '']] })).toContain(id);
+  });
+});
+
 describe('a table on a terminal of 80 columns', () => {
   it('continues its last cell below itself, between words', () => {
     expect(linesOf(narrow, { width: 80 })).toEqual([

@@ -14,6 +14,12 @@ function stdin(...chunks: string[]): AsyncIterable<string> {
 }
 
 describe('prompts of run', () => {
+  it('says that stdin was not read, unless it is a terminal', async () => {
+    const terminal = Object.assign(stdin(), { isTTY: true });
+    await expect(readPrompts([], [], { cwd: '/', stdin: stdin('text') })).rejects.toThrow('If stdin has it, use -');
+    await expect(readPrompts([], [], { cwd: '/', stdin: terminal })).rejects.toThrow(/^No prompt given\. Pass text/);
+  });
+
   it('takes an existing file, stdin for -, everything else as text, and then the texts of --prompt', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'task'), 'from the file');
