@@ -1,4 +1,5 @@
 /** A notification as a message in a chat: what happened, what it costs, and the command that shows more. Pure. */
+import { shellWord } from '../../src/contract/texts/shell-word.js';
 import type { Chat } from '../../src/contract/workflow-safe/chats.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
@@ -83,18 +84,22 @@ function subjectOf({ workflowType, workflowId, jobId, sandboxId }: Notification)
   readonly what: readonly Part[];
   readonly command: string;
 } {
-  const named = (kind: string, name: string, command: string) => ({ what: [ours(kind), theirs(name)], command });
+  const named = (kind: string, name: string, command: string, id: string | null = name) => ({
+    what: [ours(kind), theirs(name)],
+    // Somebody may copy it.
+    command: id ? `${command} ${shellWord(id)}` : command,
+  });
   switch (workflowType) {
     case workflowTypes.createThenPrompt:
-      return named('Job ', jobId ?? workflowId, `sandflow jobs show ${jobId ?? ''}`);
+      return named('Job ', jobId ?? workflowId, 'sandflow jobs show', jobId);
     case workflowTypes.forkFanout:
-      return named('Batch ', jobId ?? workflowId, `sandflow fanout show ${jobId ?? ''}`);
+      return named('Batch ', jobId ?? workflowId, 'sandflow fanout show', jobId);
     case workflowTypes.stopAndAwaitArchive:
-      return named('The stop of ', sandboxId ?? workflowId, `sandflow stops explain ${sandboxId ?? ''}`);
+      return named('The stop of ', sandboxId ?? workflowId, 'sandflow stops explain', sandboxId);
     case workflowTypes.retentionCleanup:
-      return named('The cleanup ', workflowId, `sandflow cleanup report ${workflowId}`);
+      return named('The cleanup ', workflowId, 'sandflow cleanup report');
     default:
-      return named('', workflowId, `temporal workflow show --workflow-id ${workflowId}`);
+      return named('', workflowId, 'temporal workflow show --workflow-id');
   }
 }
 

@@ -86,6 +86,12 @@ describe('a notification in a chat', () => {
     }
   });
 
+  it.each(chats)('names a command that is safe to copy in %s', (chat) => {
+    const workflowId = 'x; touch /tmp/pwned #';
+    const sent = chatMessage(chat, { ...job, workflowType: 'own', workflowId });
+    expect(shown[chat](sent)).toContain(`temporal workflow show --workflow-id '${workflowId}'`);
+  });
+
   it('mentions nobody', () => {
     expect(chatMessage('discord', job)).toMatchObject({ allowed_mentions: { parse: [] } });
   });
