@@ -50,7 +50,7 @@ it('a chat gets a text, and what it answers to a text that it refuses is shown',
   const sent = listener.told.find(({ body }) => body.includes('"text"'));
   const jobId = handle.workflowId.replace('sf-test-', '');
   expect(JSON.parse(sent?.body ?? '')).toEqual({
-    text: `Job ${jobId} ended: completed. See \`sandflow jobs show ${jobId}\``,
+    text: `Job \`${jobId}\` ended: \`completed\`. See \`sandflow jobs show ${jobId}\``,
   });
   expect(sent?.headers).not.toHaveProperty('webhook-signature');
 });

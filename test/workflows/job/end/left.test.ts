@@ -257,7 +257,7 @@ describe('files', () => {
     });
   });
 
-  it('that could not be read are not deleted by a job that was reset, and has not seen what it did before', async () => {
+  it('that could not be read are not deleted by a job that was reset, and has not come to its prompts again', async () => {
     const timing = { ...shortTiming, cleanUpMs: 16_000 };
     const handle = await stand.start({ ...work, end: 'delete', timing });
     await works(handle);
@@ -273,7 +273,7 @@ describe('files', () => {
     const result = await again.result();
     expect(result).toMatchObject({
       outcome: 'cancelled',
-      prompts: [{ status: 'not_sent' }],
+      prompts: [{ status: 'interrupted' }],
       stop: { status: 'completed' },
       deletion: null,
     });
