@@ -107,12 +107,13 @@ export function promptEndOfEvents(
   const own =
     promptId === null ? turnOf(ofConversation, queued) : ofConversation.filter((event) => event.promptId === promptId);
   const ended = own.find((event) => endStatuses[event.type] !== undefined);
-  const said = own.filter((event) => event.type === 'agent.message').at(-1)?.data?.text;
+  // The last message may be a part of the answer only.
+  const answer = ended?.data?.result ?? own.filter((event) => event.type === 'agent.message').at(-1)?.data?.text;
   const reason = ended?.data?.error;
   return {
     promptId,
     status: ended ? (endStatuses[ended.type] ?? 'running') : 'running',
-    result: typeof said === 'string' ? said : null,
+    result: typeof answer === 'string' ? answer : null,
     error: typeof reason === 'string' ? reason : null,
     queuedAt: queued.createdAt,
     startedAt: own.find((event) => event.type === 'prompt.started')?.createdAt ?? null,

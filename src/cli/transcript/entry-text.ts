@@ -71,17 +71,23 @@ export function agentLines(entry: Extract<TranscriptEntry, { kind: 'message' | '
 
 /**
  * @returns a function that is true for an empty message, and for a message that only repeats output. Such a message
- * consists of the last complete lines of the agent's earlier output for the same prompt
+ * consists of the last complete lines of the agent's earlier output for the same prompt. A part of an output repeats
+ * lines of the command before it, and never another part: a command may print the same line for hours
  */
 export function createRepeats(): (entry: TranscriptEntry) => boolean {
-  let said = '';
+  let [said, printed] = ['', ''];
   return (entry) => {
-    if (entry.kind === 'prompt' || entry.kind === 'prompt_ended') said = '';
-    if (entry.kind === 'command') said = agentLines(entry).join('\n').trimEnd();
+    if (entry.kind === 'prompt' || entry.kind === 'prompt_ended') [said, printed] = ['', ''];
+    if (entry.kind === 'command') {
+      said = agentLines(entry).join('\n').trimEnd();
+      printed = `\n${said}\n`;
+    }
     if (entry.kind !== 'message') return false;
-    const text = shownText(entry.text).trim();
-    const repeats = `\n${said}`.endsWith(`\n${text}`);
-    said = text;
+    const shown = shownText(entry.text);
+    const text = shown.trim();
+    const lines = shown.replace(/^\n+/, '').trimEnd();
+    const repeats = entry.part ? printed.includes(`\n${lines}\n`) : `\n${said}`.endsWith(`\n${text}`);
+    [said, printed] = [text, ''];
     return repeats || text === '';
   };
 }

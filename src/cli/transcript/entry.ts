@@ -11,7 +11,13 @@ export type TranscriptEntry = { readonly at: string | null } & (
   | { readonly kind: 'wake'; readonly wake: Wake }
   | { readonly kind: 'blocked'; readonly step: string; readonly message: string }
   | { readonly kind: 'prompt'; readonly prompt: number | null; readonly text: string }
-  | { readonly kind: 'message'; readonly prompt: number | null; readonly text: string }
+  | {
+      readonly kind: 'message';
+      readonly prompt: number | null;
+      readonly text: string;
+      /** Present if the text is a part of an output that is told while it is printed. */
+      readonly part?: true;
+    }
   | {
       readonly kind: 'command';
       readonly prompt: number | null;
@@ -129,7 +135,8 @@ export function entriesOfEvents(
     }
     if (type === 'agent.message') {
       const text = textIn(data.text);
-      return text === undefined ? [] : [{ key: id, entry: { kind: 'message', prompt, text, at } }];
+      const part = data.part === true ? ({ part: true } as const) : {};
+      return text === undefined ? [] : [{ key: id, entry: { kind: 'message', prompt, text, ...part, at } }];
     }
     const entry = entryOfWork(type, data);
     return entry ? [{ key: id, entry: { ...entry, prompt, at } }] : [];

@@ -61,7 +61,7 @@ type Emit = (event: AgentEvent) => void;
 function listenTo(output: AgentOutput, emit: Emit): ReturnType<typeof createLineReader> {
   const hear = hearingOf(output);
   if (hear) return createLineReader(hear, emit);
-  const batches = createLineBatches((text) => emit({ type: 'agent.message', data: { text } }));
+  const batches = createLineBatches((text) => emit({ type: 'agent.message', data: { text, part: true } }));
   return {
     push: batches.push,
     end() {

@@ -2,10 +2,15 @@
 import type { Agent, AgentEvent, AgentOutcome } from './agent.js';
 import { boundedStart, maxEventBytes, maxResultBytes } from './output/output-text.js';
 import { shellBlocks } from './shell-blocks.js';
+import { createToldOutput } from './told-output.js';
 
 /**
  * Each block runs in a shell of its own in the sandbox's home. The first block that fails ends the run. After a restart
  * of the service, the agent runs the interrupted block again from its beginning, and then the blocks after it.
+ *
+ * While a block runs, messages tell the lines that it prints. When it has ended, `agent.tool` and a last message hold
+ * what was not told. Each message has the number of its `block`, and `from`, where its text begins in the output of the
+ * block: an output that changed after a restart replaces from there on what was told before.
  */
 export function createScriptedAgent(): Agent {
   return {
@@ -20,31 +25,45 @@ export function createScriptedAgent(): Agent {
         return { status: 'completed', result: text };
       }
       const ran = earlier.filter(({ type }) => type === 'agent.tool');
-      let result = earlier.flatMap(saidIn).reduce(joinLines, '');
+      let result = '';
       for (const [index, command] of blocks.entries()) {
+        const block = index + 1;
         const before = ran[index]?.data.exitCode;
-        if (before === 0) continue;
-        if (typeof before === 'number') return failure(index + 1, before, result);
-        const outcome = await host.run(sandboxId, { command, env }, { signal });
+        const saidBefore = saidIn(earlier, block);
+        if (typeof before === 'number') {
+          result = joinLines(result, saidBefore);
+          if (before === 0) continue;
+          return failure(block, before, result);
+        }
+        const say = (text: string, from: number): void => emit('agent.message', { text, part: true, block, from });
+        const told = createToldOutput(saidBefore, say);
+        const running = host.run(sandboxId, { command, env }, { signal, onStdout: told.push });
+        const outcome = await running.finally(told.stop);
         const failed = outcome.exitCode !== 0;
-        const output = failed ? joinLines(outcome.stdout, outcome.stderr) : outcome.stdout;
+        const all = joinLines(outcome.stdout, outcome.stderr);
+        const output = failed ? all : outcome.stdout;
+        const from = told.endIn(output);
         result = boundedStart(joinLines(result, output), maxResultBytes);
         emit('agent.tool', {
           command: boundedStart(command, maxEventBytes),
           exitCode: outcome.exitCode,
-          output: boundedStart(joinLines(outcome.stdout, outcome.stderr), maxEventBytes),
+          output: boundedStart(all.slice(from), maxEventBytes),
         });
-        if (output !== '') emit('agent.message', { text: boundedStart(output, maxEventBytes) });
+        if (from < output.length) say(boundedStart(output.slice(from), maxEventBytes), from);
         if (signal.aborted) return { status: 'interrupted', result: result || null };
-        if (failed) return failure(index + 1, outcome.exitCode, result);
+        if (failed) return failure(block, outcome.exitCode, result);
       }
       return { status: 'completed', result };
     },
   };
 }
 
-function saidIn({ type, data }: AgentEvent): string[] {
-  return type === 'agent.message' && typeof data.text === 'string' ? [data.text] : [];
+/** The output of a block, as far as an earlier run told it. */
+function saidIn(earlier: readonly AgentEvent[], block: number): string {
+  return earlier.reduce((said, { type, data: { block: of, text, from } }) => {
+    const isPart = type === 'agent.message' && of === block && typeof text === 'string' && typeof from === 'number';
+    return isPart ? said.slice(0, from) + text : said;
+  }, '');
 }
 
 function failure(block: number, exitCode: number | null, result: string): AgentOutcome {

@@ -14,13 +14,49 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     expect(outcome).toEqual({ status: 'completed', result: 'one\none\ntwo\n' });
     expect(events).toEqual([
       { type: 'agent.tool', data: { command: 'echo one > file\ncat file\n', exitCode: 0, output: 'one\n' } },
-      { type: 'agent.message', data: { text: 'one\n' } },
+      { type: 'agent.message', data: { text: 'one\n', part: true, block: 1, from: 0 } },
       {
         type: 'agent.tool',
         data: { command: 'echo two >> file; cat file; echo note >&2\n', exitCode: 0, output: 'one\ntwo\nnote\n' },
       },
-      { type: 'agent.message', data: { text: 'one\ntwo\n' } },
+      { type: 'agent.message', data: { text: 'one\ntwo\n', part: true, block: 2, from: 0 } },
     ]);
+  });
+
+  it('tells what a block prints while the block runs, and tells nothing twice', async () => {
+    const { host } = await machine(isolation);
+    const waiting =
+      'echo begun; for i in $(seq 500); do test -e go && break; sleep 0.02; done; echo note >&2; echo ended';
+    const { outcome, events } = await runAgent(agent, host, block(waiting), {
+      onEvent({ data: { text } }) {
+        if (text === 'begun\n') void host.writeFile(ownSandboxId, 'go', Buffer.from(''));
+      },
+    });
+    expect(outcome).toEqual({ status: 'completed', result: 'begun\nended\n' });
+    expect(events).toEqual([
+      { type: 'agent.message', data: { text: 'begun\n', part: true, block: 1, from: 0 } },
+      { type: 'agent.tool', data: { command: `${waiting}\n`, exitCode: 0, output: 'ended\nnote\n' } },
+      { type: 'agent.message', data: { text: 'ended\n', part: true, block: 1, from: 6 } },
+    ]);
+  });
+
+  it('does not tell the lines of an interrupted block again after a restart, and answers with its new output', async () => {
+    const { host } = await machine(isolation);
+    const part = (text: string, block: number, from: number) =>
+      ({ type: 'agent.message', data: { text, part: true, block, from } }) as const;
+    const ran = { type: 'agent.tool', data: { command: 'ran', exitCode: 0, output: '' } } as const;
+    const prompt = block('touch never') + block('echo a; echo x; echo c');
+    const earlier = [part('one\n', 1, 0), ran, part('a\nb\n', 2, 0)];
+    const again = await runAgent(agent, host, prompt, { earlier });
+    expect(again.outcome).toEqual({ status: 'completed', result: 'one\na\nx\nc\n' });
+    expect(again.events).toEqual([
+      { type: 'agent.tool', data: { command: 'echo a; echo x; echo c\n', exitCode: 0, output: 'x\nc\n' } },
+      part('x\nc\n', 2, 2),
+    ]);
+    const rest = block('echo last');
+    const third = await runAgent(agent, host, prompt + rest, { earlier: [...earlier, ran, part('x\nc\n', 2, 2)] });
+    expect(third.outcome.result).toBe('one\na\nx\nc\nlast\n');
+    await expect(host.readFile(ownSandboxId, 'never', 10)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('stops at the first failing block and keeps its output', async () => {

@@ -33,6 +33,13 @@ describe('the end of a prompt in a history', () => {
     expect(first).toMatchObject({ status: 'failed', error: 'no', result: 'one' });
   });
 
+  it('has the whole answer that the end tells, of which the messages are parts', () => {
+    const done = event('prompt.completed', { promptId: 'prm_1', data: { result: 'one\ntwo\n' } });
+    const events = [queued('a', 'prm_1'), said('one\n', 'prm_1'), said('two\n', 'prm_1'), done];
+    const end = promptEndOfEvents(events, { promptId: 'prm_1', prompt: 'a', knownPromptIds: [], record: null });
+    expect(end?.result).toBe('one\ntwo\n');
+  });
+
   it('S2: is found by its text if the service gave no id, after the known prompts', () => {
     const events = [queued('a', 'prm_1'), event('prompt.completed', { promptId: 'prm_1' }), queued('a', 'prm_2')];
     expect(

@@ -19,7 +19,7 @@ export function boundedEnd(text: string, maxCharacters: number): string {
 }
 
 /** A character takes at most three bytes of UTF-8, so a piece always fits into an event. */
-const maxPieceCharacters = 16 * 1024;
+export const maxPieceCharacters = 16 * 1024;
 
 /** Pieces are at most 16,384 characters long. Longer text is cut between two characters. `give` gets no blank piece. */
 export function createLineBatches(give: (piece: string) => void) {

@@ -355,6 +355,24 @@ describe('the lines of a transcript', () => {
     expect(say('done')).toEqual(['--:--:--  | done']);
   });
 
+  it('show once what a command printed while it ran and after it, also the same line twice', () => {
+    const parts = (text: string) => ({ text, part: true });
+    const events = [
+      event(3, 'agent.message', parts('waiting\n')),
+      event(4, 'agent.message', parts('waiting\n')),
+      event(5, 'agent.message', parts('\n  ready\nwaiting\n')),
+      event(6, 'agent.tool', { command: 'wait', exitCode: 0, output: '  10 passed\nok\nnote\n' }),
+      event(7, 'agent.message', parts('  10 passed\nok\n')),
+      event(8, 'agent.message', parts('ok\n')),
+    ];
+    const format = createEntryText({ paint, columns: () => undefined });
+    const lines = entriesOfEvents(events, job).flatMap(({ entry }) => format({ ...entry, at: null }));
+    expect(lines.map((line) => line.slice('--:--:--  '.length))).toEqual([
+      ...['| waiting', '| waiting', '| ', '|   ready', '| waiting'],
+      ...['| $ wait', '|   10 passed', '| ok', '| note', '| ok'],
+    ]);
+  });
+
   it('are wrapped on a terminal, each part with its mark', () => {
     const format = createEntryText({ paint, columns: () => 63 });
     const lines = format({ kind: 'message', prompt: 1, text: `${'a'.repeat(50)}日本`, at: null });
