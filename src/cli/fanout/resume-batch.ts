@@ -7,7 +7,7 @@ import { createTemplate } from '../../fanout/template.js';
 import type { FanoutItem, FanoutPolicy, FanoutSource, MachineType } from '../../protocol/fanout/fanout-input.js';
 import { type FanoutAddress, fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import { planResume, type ResumePlan } from '../../workflow-client/fanouts/plan-resume.js';
-import { resumeFanout, sourceOfBatch } from '../../workflow-client/fanouts/resume-fanout.js';
+import { keptByResume, resumeFanout } from '../../workflow-client/fanouts/resume-fanout.js';
 import { contentDigest } from '../../workflow-client/input-digest.js';
 import type { CommandContext } from '../command.js';
 import { checkWanted, PromptChoices, type Wanted } from '../connect/check-wanted.js';
@@ -40,17 +40,18 @@ export async function resumeBatch(
     const batch = { deployment: platform.config.deployment, batchId };
     const plan = await planOf(platform, batch, command, options);
     const { counts, sealed, budget } = await fanoutProgress(platform.temporal, batch);
-    const stopAt = command.policy.stopAt ?? plan?.policy.stopAt;
-    if (stopAt && !plan?.only) requireUnreached(stopAt, counts.completed);
+    const kept = plan ?? (await platform.patiently(() => keptByResume(platform.temporal, batch)));
+    const left = counts.items - counts.completed - (options.retryFailed ? 0 : counts.failed);
+    if ((left > 0 || plan?.changes) && !plan?.only)
+      requireUnreached(command.policy.stopAt ?? kept.policy.stopAt, counts.completed);
     if (plan) requireRoom(plan, { ...plan.policy, ...command.policy }, budget.spentSeconds, command.policy);
-    const wanted = await wantedOf(platform, batch, plan);
+    const wanted = wantedOf(kept.source, plan);
     const checked = { service: platform.service, signal: io.interrupted, notices: view };
     if (plan && options.dryRun) {
       if (options.check) await checkWanted(wanted, checked);
       view.close();
       return printPlan(batchId, plan, { ...plan.policy, ...command.policy }, options, context);
     }
-    const left = counts.items - counts.completed - (options.retryFailed ? 0 : counts.failed);
     const runs = plan?.changes ? plan.items.length > 0 : !sealed || left > 0;
     if (!runs) {
       view.notice(nothingLeft(batchId, plan, counts.completed === counts.items), 'detail');
@@ -132,11 +133,10 @@ function reservedBy(item: FanoutItem, policy: FanoutPolicy, source: FanoutSource
 }
 
 /** A plain resume asks only for the source: its items were checked when they were submitted. */
-async function wantedOf(platform: Platform, batch: FanoutAddress, plan: ResumePlan | undefined): Promise<Wanted> {
-  if (!plan) return { source: await platform.patiently(() => sourceOfBatch(platform.temporal, batch)), choices: [] };
+function wantedOf(source: FanoutSource, plan: ResumePlan | undefined): Wanted {
   const choices = new PromptChoices();
-  for (const { item } of plan.items) choices.add(item.prompts);
-  return { source: plan.source, choices: choices.all };
+  for (const { item } of plan?.items ?? []) choices.add(item.prompts);
+  return { source, choices: choices.all };
 }
 
 interface Resuming {

@@ -94,9 +94,13 @@ function keptChanges(changed: ChangedItems | undefined): ChangedItems | undefine
 }
 
 /**
- * Reads the source of a batch.
+ * Reads what a resume of a batch takes over.
  * @throws SandflowError `fanout_not_found`
  */
-export async function sourceOfBatch(client: Client, batch: FanoutAddress): Promise<FanoutSource> {
-  return (await earlierExecution(client, batch)).input.source;
+export async function keptByResume(
+  client: Client,
+  batch: FanoutAddress,
+): Promise<{ readonly source: FanoutSource; readonly policy: FanoutPolicy }> {
+  const { source, policy } = (await earlierExecution(client, batch)).input;
+  return { source, policy };
 }

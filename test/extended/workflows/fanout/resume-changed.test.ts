@@ -115,6 +115,19 @@ it('runs failed items with a corrected prompt, and chosen ones again, in one bat
   expect(prompted()).toEqual(afterNamed);
 });
 
+it('a plain resume of a batch that has reached its --first says that no item would run, and a larger one runs', async () => {
+  const cwd = await temporaryDirectory();
+  const input = fanoutInput(source(sandboxId), { policy: { concurrency: 1, stopAt: { kind: 'successes', count: 1 } } });
+  const { batchId } = input;
+  expect(await run(stand, input, items(2))).toMatchObject({ counts: { completed: 1 } });
+  const plain = await fanout(cwd, 'resume', batchId);
+  expect(plain).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('so no item would run') });
+  expect(await fanout(cwd, 'resume', batchId, '--first', '2')).toMatchObject({ exitCode: 0 });
+  expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1']);
+  const done = await fanout(cwd, 'resume', batchId);
+  expect(done).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Nothing left to run') });
+});
+
 describe('a resume with a changed prompt', () => {
   const change = (commands: (id: string) => string) => (item: { readonly id: string }) => ({
     ...item,
