@@ -36,7 +36,7 @@ export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore
       endpoint: 'createApiKey',
       attempt,
       what: `the API key "${body.name}"`,
-      where: 'the list of keys',
+      noEvidence: 'the list of keys does not show it',
       async before() {
         await checkSecretsCanBeKept(secrets);
         return (await ofThisName()).map(({ id }) => id);

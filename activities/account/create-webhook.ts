@@ -36,7 +36,7 @@ export function createWebhookActivity(client: SandboxClient, secrets: SecretStor
       endpoint: 'createWebhook',
       attempt,
       what: 'the webhook',
-      where: 'the list of webhooks',
+      noEvidence: 'the list of webhooks does not show it',
       async before() {
         await checkSecretsCanBeKept(secrets);
         return (await list()).filter(isOurs).map(({ id }) => id);

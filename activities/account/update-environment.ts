@@ -32,7 +32,7 @@ export function updateEnvironmentActivity(client: SandboxClient, secrets: Secret
       endpoint: 'updateEnvironment',
       attempt,
       what: 'the update of the environment',
-      where: `the environment ${environmentId}`,
+      noEvidence: `the environment ${environmentId} does not show it`,
       before: async () => undefined,
       send: async (timeoutMs) =>
         environmentView((await client.updateEnvironment(environmentId, body, { timeoutMs })).environment),

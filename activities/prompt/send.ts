@@ -60,7 +60,9 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
       endpoint: 'sendPrompt',
       attempt,
       what: 'the prompt',
-      where: `the history of ${sandboxId}`,
+      noEvidence: query.isOwnSandbox
+        ? `the history of ${sandboxId} does not show it`
+        : `the history of ${sandboxId} is no proof, because it also has the prompts of others`,
       earlier: async () => (isEmpty ? { was: 'not_sent' } : whatOthersDid(input, by, records)),
       async before() {
         prompt = await readText(results, body.prompt);

@@ -34,8 +34,8 @@ export interface EvidenceCall<Value, Known> {
   readonly attempt: Attempt;
   /** What the call sends, such as `the prompt`; used in messages. */
   readonly what: string;
-  /** Where evidence is searched, such as `the history of bx_…`; used in messages. */
-  readonly where: string;
+  /** Why no evidence was found, such as `the history of bx_… does not show it`; used in messages. */
+  readonly noEvidence: string;
   /** Called first: reports what another activity may have sent. Default: nothing was sent. */
   readonly earlier?: () => Promise<Earlier<Value, Known>>;
   /**
@@ -202,6 +202,6 @@ async function adoptOrGiveUp<Value, Known>(
     if (known !== undefined) await call.settled?.(known, evidence).catch(() => undefined);
     return evidence;
   }
-  const why = `${whatHappened[reason](call.what)}, and ${call.where} does not show it (${outcomeUnknownCode}).`;
+  const why = `${whatHappened[reason](call.what)}, and ${call.noEvidence} (${outcomeUnknownCode}).`;
   throw outcomeUnknown(why, { endpoint: call.endpoint });
 }

@@ -11,6 +11,9 @@ import type { StackHandle } from '../../src/supervisor/index.js';
 
 const program = fileURLToPath(new URL('stack-program.mjs', import.meta.url));
 
+/** Only the server of a stack has them. */
+export const temporalArguments = '--db-filename temporal.db';
+
 interface StackEvent {
   readonly role: string;
   readonly what: string;
@@ -52,8 +55,9 @@ export function createStackHome(base: Readonly<Record<string, string>> = {}): St
           .map((line) => JSON.parse(line) as StackEvent)
       : [];
   const temporalPid = () => {
-    const lines = listProcesses(['-A', '-o', 'pid=,args=']);
-    const line = lines.find((text) => text.includes(`--db-filename ${home}/`));
+    // Its arguments name no home, because it runs in the folder of its database. Its environment does.
+    const lines = listProcesses(['-A', 'e', '-ww', '-o', 'pid=,args=']);
+    const line = lines.find((text) => text.includes(home) && text.includes(temporalArguments));
     return line === undefined ? undefined : Number.parseInt(line, 10);
   };
   const alive = () => {

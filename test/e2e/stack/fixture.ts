@@ -5,7 +5,7 @@ import { vi } from 'vitest';
 import type { JobReport } from '../../../src/cli/output/job-report.js';
 import { parseOwnedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
 import type { FaultInput, Inspection } from '../../../src/local-service/index.js';
-import { listProcesses } from '../../setup/stack-harness.js';
+import { listProcesses, temporalArguments } from '../../setup/stack-harness.js';
 import type { CliHome, Ended } from '../cli/program.js';
 
 export type Part = 'supervisor' | 'temporal' | 'local' | 'worker' | 'bridge';
@@ -18,7 +18,7 @@ export const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
 
 /** The running processes of a part of the embedded stack: one, or none while it restarts. */
 export function partPids(cli: CliHome, part: Part): readonly number[] {
-  const pids = cli.alive(part === 'temporal' ? `--db-filename ${cli.home}/` : `main.js ${part} `);
+  const pids = cli.alive(part === 'temporal' ? temporalArguments : `main.js ${part} `);
   // A child has the arguments of its parent until it becomes its own program.
   return pids.filter((pid) => !pids.includes(parentOf(pid)));
 }

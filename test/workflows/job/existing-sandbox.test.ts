@@ -44,6 +44,16 @@ describe('a job in an existing sandbox', () => {
     expect((await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('idle');
   });
 
+  it('takes no prompt of its history for its own if the answer was lost, and says why', async () => {
+    const sandboxId = await somebodysSandbox('usable');
+    await stand.fault({ kind: 'drop_response', endpoint: 'sendPrompt' });
+    const input = { ...existing(sandboxId), prompts: readNote, onUnknownOutcome: 'abandon' as const };
+    const result = await (await stand.start(input)).result();
+    expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown', promptId: null }] });
+    expect(result.error?.message).toContain('is no proof, because it also has the prompts of others');
+    expect(stand.service.books.prompts({ sandboxId })).toHaveLength(1);
+  });
+
   it('client rows: continues a conversation of it, without an auto-stop', async () => {
     const sandboxId = await somebodysSandbox('archived');
     const first = await (await stand.start({ ...existing(sandboxId), prompts: readNote, ttlSeconds: null })).result();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
+import { temporalArguments } from '../../../setup/stack-harness.js';
 
 const hello = fileURLToPath(new URL('../../../../examples/hello.md', import.meta.url));
 const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
@@ -174,7 +175,7 @@ describe('sandflow run without configuration', () => {
   it('keeps watching when Temporal is killed, and the job completes', async () => {
     const watched = cli.start(['run', shell('sleep 10; echo through'), '--id', 'kill', '--again']);
     await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
-    const [temporal = Number.NaN] = cli.alive(`--db-filename ${cli.home}/`);
+    const [temporal = Number.NaN] = cli.alive(temporalArguments);
     process.kill(temporal, 'SIGKILL');
     expect(await watched.ended).toMatchObject({
       exitCode: 0,
