@@ -77,6 +77,9 @@ it('a command that gave up is judged by its whole patience, however long the job
     ...{ fromMs: 100 * second, untilMs: 200 * second },
     ...{ missedMs: 30 * second, withinMs: 30 * second },
   });
+  expect(ofRecord('not_started: Temporal at 127.0.0.1:1 cannot be reached.')).toMatchObject({
+    ...{ missedMs: 10 * second, withinMs: 10 * second },
+  });
   expect(ofRecord('not_started: another server answers')).toBeUndefined();
 });
 

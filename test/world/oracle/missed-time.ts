@@ -3,7 +3,7 @@ import type { JobResult } from '../../../workflows/index.js';
 import type { Trouble } from '../plan/plan.js';
 import { batchDeadlineMs, itemDeadlineMs, itemSeconds, preparationDeadlineMs, tightLease } from '../players/batch.js';
 import { patienceMs } from '../players/cleanup.js';
-import { commandLineDeadlineMs, commandLinePatienceMs } from '../players/command-line.js';
+import { commandLineDeadlineMs, commandLinePatienceMs, temporalPatienceMs } from '../players/command-line.js';
 import { shortLease } from '../players/run.js';
 import { stopDeadlineMs } from '../players/stop.js';
 import type { Told } from '../players/told.js';
@@ -55,6 +55,10 @@ export function missedTime(
     case 'command-line':
       // On a quiet machine, a read takes a few ms: all of the patience was lost.
       if (isGivenUp(outcome)) return { ...spare(commandLinePatienceMs), withinMs: commandLinePatienceMs };
+      // On a quiet machine, Temporal is back within 2 s after its death.
+      if (outcome.startsWith('not_started: Temporal at ')) {
+        return { ...played, missedMs: temporalPatienceMs, withinMs: temporalPatienceMs };
+      }
       return outcome === 'deadline_exceeded' ? spare(commandLineDeadlineMs - plan.workSeconds * 1_000) : undefined;
   }
 }

@@ -11,8 +11,10 @@ import { type Told, tellingOf } from './told.js';
 
 const main = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
 export const commandLineDeadlineMs = 60_000;
-/** How long a command repeats its calls before it gives up. */
+/** How long a command repeats its calls to the service before it gives up. */
 export const commandLinePatienceMs = 30_000;
+/** How long it waits for a Temporal that cannot be reached. */
+export const temporalPatienceMs = 10_000;
 /** The time for its clean-up is a quarter of an hour, as the command line has no shorter one. */
 const patienceMs = 75_000;
 /** Settings of the person who plays the world, which must not reach the program. */
