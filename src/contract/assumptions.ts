@@ -126,7 +126,7 @@ export const assumptions = {
   'A-snapshot-status': 'A stop queues a snapshot. A resume that comes first cancels it.',
   'A-snapshot-tree': 'Query and entries of the tree of a snapshot.',
   'A-sshkey':
-    'Body of POST …/sshkey, and `sshEndpoint` in its answer. A new key replaces the previous key of the account. It ends with the API key that registered it.',
+    'Body of POST …/sshkey, and `sshEndpoint` in its answer. A new key replaces the previous one of the same API key, and ends with that API key.',
   'A-standing':
     'Create, fork and resume need an account or organization in good standing. A trial has only small and default machines.',
   'A-stop-answer': 'The field of a stop’s id in the answer. For an archived sandbox, this is the id of the last stop.',

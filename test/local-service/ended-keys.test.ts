@@ -1,7 +1,7 @@
 /** What a key opened ends when the key does. Tier: gate, about 10 s. */
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { get } from 'node:http';
+import { get, request } from 'node:http';
 import type { Client } from 'ssh2';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type People, type Person, startPeople } from '../conformance/target/index.js';
@@ -154,3 +154,40 @@ it('work that was accepted goes on after its key: a command that runs, and a pro
   await ann.call('POST', `/sandboxes/${id}/commands`, { body: { command: 'touch go' } });
   expect(await ann.promptEnd(id, sent.body.promptId)).toMatchObject({ status: 'completed' });
 });
+
+it('an SSH key that an API key replaces is its own: that of another key of the account stays', async () => {
+  const { key, ben, id, keyId } = await shared();
+  await sshPort(ben, id, ofOwner);
+  const port = await sshPort(key, id, ofKey);
+  expect((await run(await connect(port, ofKey), 'echo in')).stdout).toBe('in\n');
+  const mine = await connect(port, ofOwner);
+  await ben.call('DELETE', `/api-keys/${keyId}`, { key: ben.session });
+  await expect.poll(() => mayConnect(port)).toBe(false);
+  expect((await run(mine, 'echo in')).stdout).toBe('in\n');
+});
+
+it.each(['is revoked', 'is rotated', 'expires'] as const)(
+  'a request whose body ends after its key %s changes nothing',
+  async (way) => {
+    const given = await shared();
+    const { key, ann, id } = given;
+    const body = JSON.stringify({ publicKey: ofKey.publicKey.text });
+    const headers = { authorization: `Bearer ${key.key}`, 'content-type': 'application/json' };
+    const asked = request(`${key.url}/sandboxes/${id}/sshkey`, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+    });
+    const answered = once(asked, 'response');
+    asked.write(body.slice(0, 10));
+    const used = async () =>
+      JSON.stringify((await given.ben.call('GET', `/api-keys/${given.keyId}/usage`, { key: given.ben.session })).body);
+    await expect.poll(used).toMatch(/"requests":1\b/);
+    await ways[way]?.(given);
+    asked.end(body.slice(10));
+    const [answer] = await answered;
+    answer.resume();
+    expect([401, 403]).toContain(answer.statusCode);
+    const { sshEndpoint } = (await ann.call('GET', `/sandboxes/${id}`)).body.sandbox;
+    expect(await mayConnect(Number(sshEndpoint?.split(':')[1]))).toBe(false);
+  },
+);

@@ -13,6 +13,8 @@ export interface Call {
   readonly receivedAt: number;
   /** Undefined until the request is authenticated. */
   caller: Caller | undefined;
+  /** Finds the caller again. Throws a ServiceError as the request's answer if its key has ended. */
+  authenticate: (() => Caller) | undefined;
   endpoint: string;
   accepted: boolean;
   sandboxId: string | null;
@@ -35,6 +37,7 @@ export function callOf(request: FastifyRequest): Call {
       requestId: newRequestId(),
       receivedAt: performance.timeOrigin + performance.now(),
       caller: undefined,
+      authenticate: undefined,
       endpoint: 'unknown',
       accepted: false,
       sandboxId: null,

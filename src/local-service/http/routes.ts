@@ -68,6 +68,8 @@ function registerRoute(
     const { params, query, body, headers } = request as RawInput & FastifyRequest;
     const call = callOf(request);
     call.sandboxId = params.sandboxId ?? null;
+    // The body may have come slowly, and the key may have ended meanwhile.
+    call.caller = call.authenticate?.();
     if (!call.caller) throw new ServiceError(401, 'unauthorized', 'The bearer token is missing or invalid.');
     authorize(call.caller, name, endpoint);
     const sent = { params, query: surface.incoming(query), body: surface.incoming(body), headers };

@@ -99,8 +99,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (surface === legacySurface) reply.header('sunset', sunsetAfter(context.clock.now()));
     for (const id of surface?.assumed ?? []) callOf(request).assumed.add(id);
     const { authorization } = request.headers;
-    const caller = surface ? authenticate(authorization) : authenticateOperator(authorization);
-    callOf(request).caller = caller;
+    const call = callOf(request);
+    call.authenticate = () => (surface ? authenticate(authorization) : authenticateOperator(authorization));
+    const caller = call.authenticate();
+    call.caller = caller;
     strangers?.admit(request.raw.socket);
     if (surface) {
       if (caller.keyId !== null) context.stores.keyUsage.count(caller.keyId);

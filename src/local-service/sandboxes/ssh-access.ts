@@ -14,13 +14,14 @@ import { ServiceError } from '../service-error.js';
 import { type PublicKey, parsePublicKey } from '../ssh/public-key.js';
 import type { AcceptedKeys, SshAddress } from '../ssh/sandbox-listener.js';
 import { SshError } from '../ssh/ssh-error.js';
-import type { SandboxRecord } from '../store/sandbox-record.js';
+import type { SandboxRecord, SandboxSshKey } from '../store/sandbox-record.js';
 
 /** What a key must be allowed to do so that the SSH keys that it registered may log in. */
 const action = 'ssh';
 
 /**
- * Accepts a key for a sandbox, for as long as the key of the caller may do this. It replaces the previous key of the same account. Safe to repeat.
+ * Accepts an SSH key for a sandbox, for as long as the API key of the caller may do this. It replaces the one that the
+ * same API key has registered before. Safe to repeat.
  * @returns the sandbox, whose SSH server listens
  * @throws ServiceError `machine_not_running`; `invalid_request` if the text is not a usable public key
  */
@@ -29,7 +30,7 @@ export async function configureSshKey(
   sandboxId: string,
   options: { readonly caller: Caller; readonly publicKey: string },
 ): Promise<SandboxRecord> {
-  const { accountId } = options.caller;
+  const { accountId, credentialId } = options.caller;
   const find = () => {
     const found = sandboxFor(context, options.caller, sandboxId, 'use');
     requireUsable(found);
@@ -37,9 +38,11 @@ export async function configureSshKey(
   };
   const sandbox = find();
   const publicKey = readKey(options.publicKey).text;
-  const others = sandbox.sshKeys.filter((key) => key.accountId !== accountId);
-  const token = accessToken(context, options.caller, { sandbox, action }) ?? null;
-  changeSandbox(context, sandbox, { sshKeys: [...others, { accountId, publicKey, token }] });
+  const token = credentialId === null ? null : (accessToken(context, options.caller, { sandbox, action }) ?? '');
+  const others = sandbox.sshKeys.filter(
+    (key) => isGood(context, sandbox, key) && !(key.accountId === accountId && key.credentialId === credentialId),
+  );
+  changeSandbox(context, sandbox, { sshKeys: [...others, { accountId, credentialId, publicKey, token }] });
   await syncSsh(context, sandboxId);
   return find();
 }
@@ -54,19 +57,20 @@ function readKey(text: string): PublicKey {
 }
 
 /** The keys that may log in now: of accounts that may use the sandbox, while the API key that registered them may. */
-function keysOf({ stores, clock }: Context, sandboxId: string): AcceptedKeys {
+function keysOf(context: Context, sandboxId: string): AcceptedKeys {
   return () => {
-    const sandbox = stores.sandboxes.get(sandboxId);
+    const sandbox = context.stores.sandboxes.get(sandboxId);
     if (!sandbox || !isUsable(sandbox.state)) return [];
     return sandbox.sshKeys
-      .filter(({ accountId, token }) =>
-        // The service itself registers without an API key.
-        token === null
-          ? ['use', 'owner'].includes(accessOf({ stores }, accountId, sandbox) ?? '')
-          : goodToken({ stores, clock }, [token], { sandbox, action }) !== undefined,
-      )
+      .filter((key) => isGood(context, sandbox, key))
       .map(({ publicKey }) => parsePublicKey(publicKey));
   };
+}
+
+function isGood(context: Context, sandbox: SandboxRecord, { accountId, token }: SandboxSshKey): boolean {
+  if (token !== null) return goodToken(context, [token], { sandbox, action }) !== undefined;
+  // The service itself registers without an API key.
+  return ['use', 'owner'].includes(accessOf(context, accountId, sandbox) ?? '');
 }
 
 /**

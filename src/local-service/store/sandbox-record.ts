@@ -14,6 +14,15 @@ export interface StopRecord {
 
 export type SandboxType = keyof typeof machineTypes;
 
+export interface SandboxSshKey {
+  readonly accountId: string;
+  /** The API key or session that registered it; null if the service itself did. */
+  readonly credentialId: string | null;
+  readonly publicKey: string;
+  /** Stands for that API key; null if the service itself registered it. */
+  readonly token: string | null;
+}
+
 export interface SandboxRecord {
   readonly id: string;
   /** The account that created it. */
@@ -67,12 +76,7 @@ export interface SandboxRecord {
   /** Null if the machine is well, or if there is no machine. */
   readonly degraded: { readonly reason: string; readonly since: string } | null;
   /** At most one key of each account. */
-  readonly sshKeys: readonly {
-    readonly accountId: string;
-    readonly publicKey: string;
-    /** Stands for the API key that registered it; null if the service itself did. */
-    readonly token: string | null;
-  }[];
+  readonly sshKeys: readonly SandboxSshKey[];
   /** `host:port` while its SSH port is open. */
   readonly sshEndpoint: string | null;
   readonly snapshotId: string | null;

@@ -56,7 +56,7 @@ rule(
 
 rule(
   ['ssh.key', 'ssh.no-other-key'],
-  'a new key of the same account replaces the previous one, and disconnects its sessions',
+  'a new key replaces the previous one of the same API key, and disconnects its sessions',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
