@@ -5,8 +5,10 @@ import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
 import type { Notification } from '../../src/protocol/notification.js';
 
-/** Discord accepts 2,000 characters, the others more. */
-const longestReason = 1_000;
+/** Discord accepts messages of 2,000 characters, the others longer ones. All parts together are shorter. */
+const longestReason = 900;
+const longestName = 200;
+const longestInCommand = 255;
 
 /** What is not this program's own word comes from agents, the service and people: a chat shows it as it is. */
 type Part = { readonly ours: string } | { readonly theirs: string } | { readonly command: string };
@@ -45,21 +47,22 @@ function runOf(part: Part): object {
 
 const ours = (text: string): Part => ({ ours: text });
 /** On one line, and without characters that are not seen: some turn the order of the text around. */
-const theirs = (text: string): Part => ({
-  theirs: cut(
-    text
-      .replaceAll(/\s+/g, ' ')
-      .replaceAll(/[\p{Cc}\p{Cf}]/gu, '')
-      .trim(),
-    longestReason,
-  ),
-});
+const seen = (text: string): string =>
+  text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, '')
+    .trim();
+/** Code that is empty would be no code, and the next mark would begin one. */
+function theirs(text: string): Part {
+  const shown = seen(text);
+  return shown === '' ? ours('-') : { theirs: cut(shown, longestName) };
+}
 
 function partsOf(notification: Notification): Part[] {
   const { event, sandboxId, outcome } = notification;
   const { what, command } = subjectOf(notification);
   const reason = reasonOf(notification);
-  const see = [ours('. See '), { command: textOf(theirs(command)) }];
+  const see = command === null ? [] : [ours('. See '), { command }];
   const sandbox = sandboxId === null ? [] : [theirs(sandboxId)];
   switch (event) {
     case 'ended':
@@ -82,13 +85,13 @@ function partsOf(notification: Notification): Part[] {
 /** Who notifies, and the command that shows more of it. */
 function subjectOf({ workflowType, workflowId, jobId, sandboxId }: Notification): {
   readonly what: readonly Part[];
-  readonly command: string;
+  /** Null for a name that a shell could read in another way, which nobody should copy. */
+  readonly command: string | null;
 } {
-  const named = (kind: string, name: string, command: string, id: string | null = name) => ({
-    what: [ours(kind), theirs(name)],
-    // Somebody may copy it.
-    command: id ? `${command} ${shellWord(id)}` : command,
-  });
+  const named = (kind: string, name: string, command: string, id: string | null = name) => {
+    const isPlain = id === null || (shellWord(id) === id && id.length <= longestInCommand);
+    return { what: [ours(kind), theirs(name)], command: isPlain ? `${command} ${id ?? ''}`.trimEnd() : null };
+  };
   switch (workflowType) {
     case workflowTypes.createThenPrompt:
       return named('Job ', jobId ?? workflowId, 'sandflow jobs show', jobId);
@@ -104,6 +107,6 @@ function subjectOf({ workflowType, workflowId, jobId, sandboxId }: Notification)
 }
 
 function reasonOf({ message }: Notification): Part[] {
-  if (message === null || message.trim() === '') return [];
-  return [ours(': '), theirs(message.trim().replace(/\.$/, ''))];
+  const reason = seen(message ?? '').replace(/\.$/, '');
+  return reason === '' ? [] : [ours(': '), { theirs: cut(reason, longestReason) }];
 }

@@ -78,7 +78,9 @@ describe('a notification in a chat', () => {
     for (const workflowType of ['createThenPrompt', 'stopAndAwaitArchive', 'own']) {
       for (const event of ['ended', 'blocked', 'stop_failing'] as const) {
         const sent = (value: string) => chatMessage(chat, { ...job, workflowType, event, [field]: value });
-        expect(readAsMarkup[chat](sent(text))).toBe(readAsMarkup[chat](sent('harmless')));
+        // Without a command, nothing is to be seen.
+        const around = (value: string) => readAsMarkup[chat](sent(value)).replace('. See ', '');
+        expect(around(text)).toBe(around('harmless'));
         const isShown = shown[chat](sent('harmless')).includes('harmless');
         const asShown = chat === 'teams' ? text : text.replaceAll('`', "'");
         expect(shown[chat](sent(text)).includes(asShown)).toBe(isShown);
@@ -86,10 +88,33 @@ describe('a notification in a chat', () => {
     }
   });
 
-  it.each(chats)('names a command that is safe to copy in %s', (chat) => {
-    const workflowId = 'x; touch /tmp/pwned #';
-    const sent = chatMessage(chat, { ...job, workflowType: 'own', workflowId });
-    expect(shown[chat](sent)).toContain(`temporal workflow show --workflow-id '${workflowId}'`);
+  it.each(['x; touch /tmp/pwned #', 'a`;touch PWNED;`b', "it's", ''])('names no command for the id %s', (id) => {
+    for (const chat of chats) {
+      const sent = shown[chat](chatMessage(chat, { ...job, workflowType: 'own', workflowId: id }));
+      expect(sent).not.toContain('temporal workflow show');
+    }
+  });
+
+  it.each(['', '\u00ad', '\u200b', '.', ' '])('has no empty code, whatever is empty: "%s"', (empty) => {
+    for (const field of fields) {
+      const message = '**bold** [a](https://evil.example)';
+      const sent = chatMessage('discord', { ...job, message, [field]: empty, event: 'blocked' }) as { content: string };
+      expect(sent.content).not.toContain('``');
+      expect(readAsMarkup.discord(sent)).not.toMatch(/bold|evil/);
+    }
+  });
+
+  it('fits into a message of Discord, however long its parts are', () => {
+    const long = (length: number) => 'x'.repeat(length);
+    for (const length of [200, 255, 1_000, 5_000]) {
+      for (const event of ['ended', 'blocked', 'stop_failing', 'stop_escalating', 'data_expiring'] as const) {
+        const names = { jobId: long(length), workflowId: long(length), sandboxId: long(length), outcome: long(length) };
+        const { content } = chatMessage('discord', { ...job, ...names, event, message: long(5_000) }) as {
+          content: string;
+        };
+        expect(content.length).toBeLessThanOrEqual(2_000);
+      }
+    }
   });
 
   it('mentions nobody', () => {
