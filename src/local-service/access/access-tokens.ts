@@ -1,7 +1,7 @@
 /**
- * Tokens of what a caller opened and what stays open: the `_token` of a hosted URL (specification, "Versioning"), an SSH
- * key, a public desktop, a download. Each stands for the key of that caller, for one sandbox and one action. So it ends
- * with that key, with its right to the action, and with the caller's access to the sandbox. Nothing is stored for it.
+ * What a caller opens, and what stays open, ends with the key of that caller. A token stands for this key, for one sandbox
+ * and one action: that of a hosted URL (specification, "Versioning"), and that of an SSH key. It ends with the key, with
+ * its right to the action, and with the caller's access to the sandbox. A download and a public desktop ask for the same.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -26,7 +26,10 @@ function tokenOf({ id, hash }: CredentialRecord, sandboxId: string, action: Scop
   return `${id}.${createHmac('sha256', hash).update(`${action} ${sandboxId}`).digest('base64url')}`;
 }
 
-/** A token for the caller. Undefined if the caller may not do this, or is the service itself. */
+/** Whether a token stands for this key or session. */
+export const isTokenOf = (token: string, credentialId: string | null): boolean => token.split('.')[0] === credentialId;
+
+/** A token for the caller. Undefined if the caller may not do this. */
 export function accessToken(context: Known, caller: Caller, { sandbox, action }: Grant): string | undefined {
   const credential = context.stores.credentials.get(caller.credentialId ?? '');
   return credential && mayDo(context, caller, { sandbox, action })
@@ -51,14 +54,12 @@ export const recheckMs = 1_000;
  * Whether what a caller opens may stay open, to be asked again and again.
  * @param check throws a ServiceError for a caller that may not open it
  */
-export function mayLast(context: Known, caller: Caller, check: (caller: Caller) => unknown): () => boolean {
+export function mayLast(context: Known, { credentialId }: Caller, check: (caller: Caller) => unknown): () => boolean {
   const { credentials } = context.stores;
-  const { credentialId } = caller;
-  // The service itself has no key.
-  if (credentialId === null) return () => isAllowed(() => check(caller));
-  const hash = credentials.get(credentialId)?.hash;
+  const find = () => credentials.get(credentialId ?? '');
+  const hash = find()?.hash;
   return () => {
-    const credential = credentials.get(credentialId);
+    const credential = find();
     const now = credential?.hash === hash ? credential && callerOf(context, credential) : undefined;
     return now !== undefined && isAllowed(() => check(now));
   };

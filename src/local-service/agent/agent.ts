@@ -15,7 +15,8 @@ interface AgentPrompt {
 /** What an agent says and does while it works. */
 export interface AgentEvent {
   /**
-   * `agent.message` with `{text}`, and `part: true` if it is a part of an output; `agent.tool` with `{command, exitCode, output}`, or with `{tool, detail, failed,
+   * `agent.message` with `{text}`, and `part: true` if it is a part of an output; `agent.tool` with
+   * `{command, exitCode, output}`, or with `{tool, detail, failed,
    * output}` for a tool that is no shell; `agent.usage` with the tokens that the agent says it used.
    */
   readonly type: 'agent.message' | 'agent.tool' | 'agent.usage';

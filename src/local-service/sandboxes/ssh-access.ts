@@ -3,9 +3,9 @@
  * POST /sandboxes/{sandboxId}/sshkey).
  */
 import { isUsable } from '../../contract/workflow-safe/states.js';
-import { accessToken, goodToken } from '../access/access-tokens.js';
+import { accessToken, goodToken, isTokenOf } from '../access/access-tokens.js';
 import type { Caller } from '../access/key-scope.js';
-import { accessOf, requireUsable, sandboxFor } from '../access/sandbox-access.js';
+import { requireUsable, sandboxFor } from '../access/sandbox-access.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { hasSshPort } from '../core/machine-states.js';
@@ -38,11 +38,9 @@ export async function configureSshKey(
   };
   const sandbox = find();
   const publicKey = readKey(options.publicKey).text;
-  const token = credentialId === null ? null : (accessToken(context, options.caller, { sandbox, action }) ?? '');
-  const others = sandbox.sshKeys.filter(
-    (key) => isGood(context, sandbox, key) && !(key.accountId === accountId && key.credentialId === credentialId),
-  );
-  changeSandbox(context, sandbox, { sshKeys: [...others, { accountId, credentialId, publicKey, token }] });
+  const token = accessToken(context, options.caller, { sandbox, action }) ?? '';
+  const others = sandbox.sshKeys.filter((key) => isGood(context, sandbox, key) && !isTokenOf(key.token, credentialId));
+  changeSandbox(context, sandbox, { sshKeys: [...others, { accountId, publicKey, token }] });
   await syncSsh(context, sandboxId);
   return find();
 }
@@ -67,10 +65,8 @@ function keysOf(context: Context, sandboxId: string): AcceptedKeys {
   };
 }
 
-function isGood(context: Context, sandbox: SandboxRecord, { accountId, token }: SandboxSshKey): boolean {
-  if (token !== null) return goodToken(context, [token], { sandbox, action }) !== undefined;
-  // The service itself registers without an API key.
-  return ['use', 'owner'].includes(accessOf(context, accountId, sandbox) ?? '');
+function isGood(context: Context, sandbox: SandboxRecord, { token }: SandboxSshKey): boolean {
+  return goodToken(context, [token], { sandbox, action }) !== undefined;
 }
 
 /**

@@ -16,11 +16,9 @@ export type SandboxType = keyof typeof machineTypes;
 
 export interface SandboxSshKey {
   readonly accountId: string;
-  /** The API key or session that registered it; null if the service itself did. */
-  readonly credentialId: string | null;
   readonly publicKey: string;
-  /** Stands for that API key; null if the service itself registered it. */
-  readonly token: string | null;
+  /** Stands for the API key or session that registered it. */
+  readonly token: string;
 }
 
 export interface SandboxRecord {

@@ -61,6 +61,12 @@ async function heldHttp(port: number, path: string, headers?: Record<string, str
   return { port, ask, stay: async () => expect(await held()).toEqual({ status: answered, isSame: true }) };
 }
 
+function ownBridge() {
+  const bridge = createBridge({ temporalClient: {} as Client, secrets: () => ['whsec_test'], closeGraceMs: 0 });
+  onTestFinished(() => bridge.close());
+  return bridge;
+}
+
 const listeners: readonly Listener[] = [
   {
     name: 'the local service',
@@ -99,9 +105,7 @@ const listeners: readonly Listener[] = [
     most: 500,
     half: halfRequest,
     open: async () => {
-      const bridge = createBridge({ temporalClient: {} as Client, secrets: () => ['whsec_test'], closeGraceMs: 0 });
-      onTestFinished(() => bridge.close());
-      return await heldHttp((await bridge.listen({ port: 0 })).port, '/healthz');
+      return await heldHttp((await ownBridge().listen({ port: 0 })).port, '/healthz');
     },
   },
   {
@@ -109,9 +113,7 @@ const listeners: readonly Listener[] = [
     most: 500,
     half: halfRequest,
     open: async () => {
-      const bridge = createBridge({ temporalClient: {} as Client, secrets: () => ['whsec_test'], closeGraceMs: 0 });
-      onTestFinished(() => bridge.close());
-      const { metricsUrl = '' } = await bridge.listen({ port: 0, metrics: { port: 0 } });
+      const { metricsUrl = '' } = await ownBridge().listen({ port: 0, metrics: { port: 0 } });
       return await heldHttp(Number(new URL(metricsUrl).port), '/metrics');
     },
   },
