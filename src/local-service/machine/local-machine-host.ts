@@ -12,6 +12,7 @@ import { createDownloads } from './disk/download.js';
 import { readDiskFile, removeDiskFile, writeDiskFile } from './disk/files.js';
 import { createRestores, type Restore } from './disk/restores.js';
 import { isSameTree } from './disk/same-tree.js';
+import { removeFromSharedTemporary } from './disk/shared-temporary.js';
 import { listTree } from './disk/snapshot-tree.js';
 import { chooseIsolation, type IsolationOptions, isolationWarnings } from './isolation/choose-isolation.js';
 import type { CommandSpec } from './isolation/launch.js';
@@ -106,6 +107,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     await endProcesses(sandboxId);
     await discardTree(directories.disk(sandboxId), unfinished);
     await discardTree(directories.temporary(sandboxId), unfinished);
+    if (launch.isolation === 'plain') await removeFromSharedTemporary(sandboxId);
   };
 
   return {

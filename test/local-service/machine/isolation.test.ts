@@ -1,8 +1,25 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachineHost } from '../../../src/local-service/machine/index.js';
 import { machine, ownSandboxId, temporaryDirectory, usableIsolations } from './machine-fixture.js';
+
+it('removes with a disk what jobs left by the id of the sandbox in the shared temporary folder', async () => {
+  const { host } = await machine('plain');
+  const own = `bx_${randomBytes(4).toString('hex')}`;
+  const other = `${own}0`;
+  onTestFinished(() => host.deleteDisk(other));
+  for (const id of [own, other]) {
+    await host.createDisk(id);
+    await host.run(id, { command: `mkdir -p "/tmp/.sandflow-${id}-0-a/full" && touch "/tmp/.sandflow-${id}-0-b"` });
+  }
+  const left = async (): Promise<string[]> =>
+    (await readdir('/tmp')).filter((name) => name.startsWith(`.sandflow-${own}`)).sort();
+  expect(await left()).toHaveLength(4);
+  await host.deleteDisk(own);
+  expect(await left()).toEqual([`.sandflow-${other}-0-a`, `.sandflow-${other}-0-b`]);
+});
 
 describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
   it('hides the state of the service and the disks of other sandboxes', async () => {

@@ -5,15 +5,20 @@ import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../../src/config.js';
 import { createLocalService } from '../../../src/local-service/index.js';
-import { apiKey, emptyDirectory, startService } from '../service-under-test.js';
+import { apiKey, startService } from '../service-under-test.js';
 import { usableIsolations } from './machine-fixture.js';
 
-/** Not below /tmp, which each sandbox has of its own. */
-async function folderOfPrograms(): Promise<string> {
+/** Not below /tmp or /dev, which each sandbox has of its own. */
+async function emptyFolder(): Promise<string> {
   const { cacheDirectory } = readConfig();
   await mkdir(cacheDirectory, { recursive: true });
   const folder = await mkdtemp(join(cacheDirectory, 'programs-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function folderOfPrograms(): Promise<string> {
+  const folder = await emptyFolder();
   await mkdir(join(folder, 'shown'));
   await writeFile(join(folder, 'shown/hello.sh'), 'echo hello\n');
   await writeFile(join(folder, 'hidden'), 'secret\n');
@@ -37,7 +42,7 @@ it.runIf(usableIsolations.includes('bubblewrap'))(
 
 it.runIf(usableIsolations.includes('bubblewrap'))('are refused if they are no folders of programs', async () => {
   const folder = await folderOfPrograms();
-  const directory = await emptyDirectory();
+  const directory = await emptyFolder();
   await mkdir(join(directory, 'machines/disks'), { recursive: true });
   await symlink(homedir(), join(folder, 'link'));
   const refused: [string, RegExp][] = [
