@@ -3,7 +3,7 @@ import { CancellationScope, sleep, uuid4, workflowInfo } from '@temporalio/workf
 import type { SandflowActivities } from '../../activities/index.js';
 import { executionOf } from '../../src/contract/workflow-safe/addresses.js';
 import { outcomeUnknownCode } from '../../src/contract/workflow-safe/service-failure.js';
-import { isUsable } from '../../src/contract/workflow-safe/states.js';
+import { isListed, isUsable } from '../../src/contract/workflow-safe/states.js';
 import { cut, headOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
@@ -154,7 +154,9 @@ function nameFirstCopy(job: JobState): void {
 
 async function isSameMachine(job: JobState, sandboxId: string, { stopIds }: CommandUnderWay): Promise<boolean> {
   const sandbox = await readSandbox(job, sandboxId);
-  return sandbox !== null && isUsable(sandbox.state) && stopIds.includes(sandbox.stop?.id ?? null);
+  if (sandbox === null || !stopIds.includes(sandbox.stop?.id ?? null)) return false;
+  // The marker was read in a running machine a moment ago, whatever an unknown state means.
+  return isUsable(sandbox.state) || !isListed(sandbox.state);
 }
 
 /** The prefix of all marker names of this job in this sandbox. */

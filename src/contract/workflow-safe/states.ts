@@ -22,6 +22,13 @@ export type SandboxState = (typeof sandboxStates)[number];
 const usable: ReadonlySet<string> = new Set(['ready', 'idle', 'running']);
 const creating: ReadonlySet<string> = new Set(['init', 'provisioning', 'provisioned', 'cloning']);
 
+const listed: ReadonlySet<string> = new Set(sandboxStates);
+
+/** False for a state that a later version of the service may have. */
+export function isListed(state: string): state is SandboxState {
+  return listed.has(state);
+}
+
 /** A usable sandbox accepts prompts, commands and file access. Unknown states are not usable. */
 export function isUsable(state: string): boolean {
   return usable.has(state);

@@ -99,6 +99,23 @@ describe('a command', () => {
     expect((await job.describe()).runId).not.toBe(job.firstExecutionRunId);
   });
 
+  it('whose sandbox has an unknown state since is found, because its stops are the same', async () => {
+    stand = await createStand({
+      through: (client) => ({
+        ...client,
+        async getSandbox(id, options) {
+          const answer = await client.getSandbox(id, options);
+          const { sandbox } = answer;
+          const sent = stand.service.books.calls().some(isCommand);
+          return sent ? { ...answer, sandbox: { ...sandbox, state: 'defrosting' } } : answer;
+        },
+      }),
+    });
+    await stand.fault({ kind: 'drop_response', endpoint: 'runCommand' });
+    expect(await run()).toMatchObject({ outcome: 'completed' });
+    expect(await readFile('runs')).toBe('ran\n');
+  });
+
   it('whose sandbox was stopped and resumed since has an unknown outcome, and the policy decides', async () => {
     let sent = 0;
     stand = await createStand(
