@@ -10,7 +10,7 @@ import type { CommandContext } from '../command.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
 import { badConfiguration } from '../usage-error.js';
-import { answerText } from './answer-text.js';
+import { answerText, linesOf } from './answer-text.js';
 import { runningLocalServices } from './local-services.js';
 import { readStatus } from './stack-status.js';
 import { type ServiceAtHand, withService } from './with-service.js';
@@ -34,8 +34,15 @@ class LocalAdminError extends SandflowError {
 
 export interface LocalAdmin {
   /** @param path below `/_local`; @param body JSON; @returns the fields of the answer */
-  call(method: 'GET' | 'POST', path: string, body?: string): Promise<Readonly<Record<string, unknown>>>;
+  call(method: 'GET' | 'POST', path: string, body?: string): Promise<Fields>;
+  /**
+   * The same, for a call that tells its progress. It may last as long as a line comes every five minutes.
+   * @param onProgress called with the fields of each line before the answer
+   */
+  follow(path: string, body: string, onProgress: (line: Fields) => void): Promise<Fields>;
 }
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** @throws SandflowError if no local service answers; what `act` throws */
 export async function withLocalAdmin<T>(
@@ -75,7 +82,7 @@ async function refuseIfUnclear(home: string): Promise<void> {
 }
 
 function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signal: AbortSignal }): LocalAdmin {
-  async function send(method: string, path: string, body: string | undefined): Promise<Response> {
+  async function send(method: string, path: string, body?: string, accept = 'application/json'): Promise<Response> {
     try {
       return await fetch(`${base}${path}`, {
         method,
@@ -84,6 +91,7 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
         redirect: 'manual',
         headers: {
           authorization: `Bearer ${key}`,
+          accept,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         body,
@@ -96,24 +104,46 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
       );
     }
   }
+  function answerOf(text: string): Fields {
+    const fields = fieldsOf(text);
+    if (fields) return fields;
+    throw new SandflowError(
+      'unexpected_response',
+      `The response of ${base.origin} does not come from a local service. Check SANDBOX_API_URL.`,
+    );
+  }
   return {
     async call(method, path, body) {
       const response = await send(method, path, body);
       if (!response.ok) throw await refusalOf(response, base);
-      const fields = fieldsOf(await answerText(response));
-      if (fields) return fields;
-      throw new SandflowError(
-        'unexpected_response',
-        `The response of ${base.origin} does not come from a local service. Check SANDBOX_API_URL.`,
-      );
+      return answerOf(await answerText(response));
+    },
+    async follow(path, body, onProgress) {
+      const response = await send('POST', path, body, 'application/x-ndjson');
+      if (!response.ok) throw await refusalOf(response, base);
+      let reason: unknown;
+      try {
+        for await (const line of linesOf(response)) {
+          const fields = answerOf(line);
+          if (fields.ok === true) return fields;
+          // The status of the response was sent before the outcome was known.
+          if (fields.ok === false) throw refusalIn(fields, Number(fields.status));
+          onProgress(fields);
+        }
+      } catch (cause) {
+        if (cause instanceof SandflowError) throw cause;
+        reason = cause;
+      }
+      const message = `The local service at ${base.origin} has not said how this ended. Look at what it has before you repeat the command.`;
+      throw new SandflowError('service_unreachable', message, { cause: reason });
     },
   };
 }
 
 /** Undefined if the text is not a JSON object, or is too large to parse. */
-function fieldsOf(text: string): Readonly<Record<string, unknown>> | undefined {
+function fieldsOf(text: string): Fields | undefined {
   const parsed = isOverlargeJson(Buffer.from(text)) ? undefined : parseJson(text);
-  return typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : undefined;
+  return typeof parsed === 'object' && parsed !== null ? (parsed as Fields) : undefined;
 }
 
 /** @throws SandflowError `unexpected_response` if the answer does not fit the schema */
@@ -127,15 +157,19 @@ export function readAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
 }
 
 async function refusalOf(response: Response, base: URL): Promise<SandflowError> {
-  const envelope = fieldsOf(await answerText(response).catch(() => ''));
-  const field = (name: string): string | undefined => {
-    const value = envelope?.[name];
-    return typeof value === 'string' ? cut(value, maxTextLength) : undefined;
-  };
-  const code = field('code');
-  if (code === undefined || (response.status === 404 && code === 'not_found')) {
+  const envelope = fieldsOf(await answerText(response).catch(() => '')) ?? {};
+  if (typeof envelope.code !== 'string' || (response.status === 404 && envelope.code === 'not_found')) {
     const message = `The service at ${base.origin} has no /_local: it is not a local service, or it has another version.`;
     return badConfiguration(message);
   }
-  return new LocalAdminError(code, field('message') ?? code, response.status, field('requestId'));
+  return refusalIn(envelope, response.status);
+}
+
+function refusalIn(envelope: Fields, status: number): LocalAdminError {
+  const field = (name: string): string | undefined => {
+    const value = envelope[name];
+    return typeof value === 'string' ? cut(value, maxTextLength) : undefined;
+  };
+  const code = field('code') ?? 'unknown';
+  return new LocalAdminError(code, field('message') ?? code, status, field('requestId'));
 }

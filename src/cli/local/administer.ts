@@ -12,6 +12,7 @@ import type { ServiceAtHand } from '../connect/with-service.js';
 import { failureOf } from '../errors.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
+import { createScreenLines, textLine } from '../output/screen-lines.js';
 import { printList } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
@@ -64,6 +65,8 @@ const snapshotsSchema = z
   .optional()
   .default([]);
 
+const seedProgressSchema = z.object({ made: z.number(), of: z.number() });
+
 export async function seedState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
   const path = resolve(io.cwd, file);
@@ -72,9 +75,18 @@ export async function seedState(file: string, { json }: JsonOption, context: Com
   });
   const body = withoutMark(written);
   requireJsonObject(body, path);
+  const status = createScreenLines(io.stderr, { enabled: io.stderr.isTTY === true });
+  let progress = '';
+  const onProgress = (line: unknown) => {
+    const { made, of } = readAnswer(seedProgressSchema, line);
+    const isFirst = progress === '';
+    progress = `Creating sandboxes: ${made} of ${of}`;
+    // It redraws itself every second.
+    if (isFirst) status.show((width) => [textLine(progress, width)]);
+  };
   const { accounts, environments, sandboxes, snapshots, webhooks } = await withLocalAdmin(context, (admin) =>
-    admin.call('POST', '/seed', body),
-  );
+    admin.follow('/seed', body, onProgress),
+  ).finally(() => status.close());
   if (json) return printJson(io.stdout, { accounts, environments, sandboxes, snapshots, webhooks, error: null });
   const count = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
   const names = readAnswer(snapshotsSchema, snapshots).flatMap(({ name }) => name ?? []);

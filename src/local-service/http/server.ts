@@ -157,7 +157,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     return reply.type('application/json; charset=utf-8').send(openApi);
   });
   registerClockRoutes(server, options.clock);
-  registerStateRoutes(server, options.state);
+  registerStateRoutes(server, { state: options.state, log: context.log });
   registerBookRoutes(server, options);
   registerFaultRoutes(server, options);
   return server;

@@ -1,12 +1,12 @@
 /** Creates a machine host from its parts. */
-import { mkdir, readdir } from 'node:fs/promises';
+import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineTypes } from '../../contract/workflow-safe/machine-types.js';
 import { isFolder } from '../../os/make-folders.js';
 import { createDesktops } from './desktop/desktops.js';
 import { findDesktop } from './desktop/find-desktop.js';
 import { cloneRepository } from './disk/clone-repository.js';
-import { discardTree, removeTree, replaceByCopy } from './disk/copy-tree.js';
+import { discardTree, removeTree, replaceByCopy, replaceTree } from './disk/copy-tree.js';
 import { createMachineDirectories, type MachineDirectories } from './disk/directories.js';
 import { createDownloads } from './disk/download.js';
 import { readDiskFile, removeDiskFile, writeDiskFile } from './disk/files.js';
@@ -44,6 +44,9 @@ interface MachineHostOptions extends IsolationOptions {
    */
   readonly log?: (message: string) => void;
 }
+
+/** A snapshot of a disk has its mode. */
+const diskMode = 0o755;
 
 /**
  * Creates the machine host of the local service. Call `recover` before anything else.
@@ -114,7 +117,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     desktop,
     description: { ...description, limits: shells.limits, lacks: [...description.lacks, ...shells.lacks] },
     async createDisk(sandboxId) {
-      await mkdir(directories.disk(sandboxId), { recursive: true, mode: 0o755 });
+      await mkdir(directories.disk(sandboxId), { recursive: true, mode: diskMode });
     },
     async restoreDisk(sandboxId, snapshotId) {
       const snapshot = await requireSnapshot(directories, snapshotId);
@@ -134,6 +137,13 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       const snapshot = directories.snapshot(snapshotId);
       const disk = await requireDisk(sandboxId);
       return { sizeBytes: await replaceByCopy(disk, snapshot, unfinished, { copyCall }) };
+    },
+    async createSnapshot(snapshotId, files) {
+      const sizeBytes = await replaceTree(directories.snapshot(snapshotId), unfinished, async (folder) => {
+        await chmod(folder, diskMode);
+        for (const [path, content] of files) await writeDiskFile(folder, path, content);
+      });
+      return { sizeBytes };
     },
     isSameSnapshot: async (snapshotId, otherId) =>
       await isSameTree(await requireSnapshot(directories, snapshotId), await requireSnapshot(directories, otherId)),

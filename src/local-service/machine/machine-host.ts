@@ -59,6 +59,12 @@ export interface MachineHost {
    */
   takeSnapshot(sandboxId: string, snapshotId: string): Promise<{ readonly sizeBytes: number }>;
   /**
+   * Creates a snapshot that holds these files, given by their paths, without a disk. It is atomic as that of
+   * `takeSnapshot`. Repeating it replaces the snapshot.
+   * @throws MachineError as `writeFile`
+   */
+  createSnapshot(snapshotId: string, files: ReadonlyMap<string, Buffer>): Promise<{ readonly sizeBytes: number }>;
+  /**
    * True if two snapshots hold the same names, with the same types, modes, sizes, times of files and targets of links.
    * @throws MachineError `no_snapshot`
    */

@@ -1,4 +1,4 @@
-/** Holds calls while the whole state of the service changes. */
+/** Holds calls while the whole state of the service is replaced. */
 
 const maxHoldWaitMs = 3_000;
 

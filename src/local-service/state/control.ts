@@ -5,15 +5,16 @@ import type { ControlledClock } from '../clock.js';
 import { snapshotsInUse } from '../snapshots/data.js';
 import type { CallStore } from '../store/call-store.js';
 import type { CallGate } from './call-gate.js';
-import { type Seeded, seedState } from './seed-state.js';
+import { type Seeded, type SeedOptions, seedState } from './seed-state.js';
 
 export interface StateControl {
   /**
    * Adds what a document describes to the state; all or nothing. See `seedDocumentSchema`. No event is sent. Not safe
-   * to repeat if the document names things that can exist only once.
+   * to repeat if the document names things that can exist only once. Other calls are answered meanwhile. A seed or a
+   * reset that is under way ends first.
    * @throws ServiceError `bad_seed` that says which field is wrong
    */
-  seed(document: unknown): Promise<Seeded>;
+  seed(document: unknown, options?: SeedOptions): Promise<Seeded>;
   /** Deletes every sandbox, webhook, fault and record. The service keeps listening. */
   reset(): Promise<void>;
 }
@@ -27,26 +28,31 @@ export function createStateControl(
     readonly strictWebhookUrls: boolean;
   },
 ): StateControl {
-  const { gate, clock, calls } = options;
+  const { gate, clock, calls, strictWebhookUrls } = options;
+  let earlier: Promise<unknown> = Promise.resolve();
+
+  /** A reset would miss the disks of a seed under way, and two seeds could create the same sandbox. */
+  function inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const mine = earlier.then(change);
+    earlier = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async function reset(): Promise<void> {
+    const release = await gate.hold();
+    try {
+      await emptyEverything(assembly);
+      clock.reset();
+      calls.load();
+    } finally {
+      release();
+    }
+  }
+
   return {
-    async seed(document) {
-      const release = await gate.hold();
-      try {
-        return await seedState(assembly.context, document, options);
-      } finally {
-        release();
-      }
-    },
-    async reset() {
-      const release = await gate.hold();
-      try {
-        await emptyEverything(assembly);
-        clock.reset();
-        calls.load();
-      } finally {
-        release();
-      }
-    },
+    // Holds no call: what it adds is seen from the end of its transaction on, with all its disks.
+    seed: (document, more) => inTurn(() => seedState(assembly.context, document, { ...more, strictWebhookUrls })),
+    reset: () => inTurn(reset),
   };
 }
 

@@ -16,20 +16,10 @@ export function createSeedDisks({ host, stores }: Context) {
   const made: SeededDisk[] = [];
   const touched = { sandboxes: new Set<string>(), snapshots: new Set<string>() };
 
-  async function fill(sandboxId: string, files: SeedFiles = {}): Promise<void> {
-    // If an earlier seed was killed, it may have left a disk with the same id.
-    await host.deleteDisk(sandboxId);
-    await host.createDisk(sandboxId);
-    for (const [path, content] of Object.entries(files)) {
-      const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content.base64, 'base64');
-      await host.writeFile(sandboxId, path, bytes);
-    }
-  }
-
-  async function snapshotOf(sandboxId: string, name: string | null): Promise<SeededDisk['snapshots'][number]> {
+  async function makeSnapshot(name: string | null, files?: SeedFiles): Promise<SeededDisk['snapshots'][number]> {
     const id = newSnapshotId();
     touched.snapshots.add(id);
-    const { sizeBytes } = await host.takeSnapshot(sandboxId, id);
+    const { sizeBytes } = await host.createSnapshot(id, contentOf(files));
     return { id, name, sizeBytes };
   }
 
@@ -38,17 +28,19 @@ export function createSeedDisks({ host, stores }: Context) {
     /** Creates the disk and the snapshots of one sandbox. @throws MachineError if a path cannot be that of a file */
     async make(seed: SeedSandbox, index: number) {
       const sandboxId = seed.id ?? newSandboxId();
+      // An id that is free stays free: seeds take turns, and nothing else chooses an id.
       if (stores.sandboxes.find(sandboxId))
         throw badSeed(`sandboxes.${index}.id: the sandbox ${sandboxId} already exists, perhaps from an earlier seed`);
       touched.sandboxes.add(sandboxId);
       const snapshots: SeededDisk['snapshots'][number][] = [];
-      for (const { name, files } of seed.snapshots ?? []) {
-        await fill(sandboxId, files);
-        snapshots.push(await snapshotOf(sandboxId, name));
+      for (const { name, files } of seed.snapshots ?? []) snapshots.push(await makeSnapshot(name, files));
+      // If an earlier seed was killed, it may have left a disk with the same id.
+      if (seed.id !== undefined) await host.deleteDisk(sandboxId);
+      if (seed.state === 'archived') snapshots.push(await makeSnapshot(seed.snapshotName ?? null, seed.files));
+      else if (seed.state !== 'cancelled') {
+        await host.createDisk(sandboxId);
+        for (const [path, bytes] of contentOf(seed.files)) await host.writeFile(sandboxId, path, bytes);
       }
-      await fill(sandboxId, seed.files);
-      if (seed.state === 'archived') snapshots.push(await snapshotOf(sandboxId, seed.snapshotName ?? null));
-      if (seed.state === 'archived' || seed.state === 'cancelled') await host.deleteDisk(sandboxId);
       made.push({ sandboxId, seed, snapshots });
     },
     /** Removes everything that was created. */
@@ -57,4 +49,10 @@ export function createSeedDisks({ host, stores }: Context) {
       for (const id of touched.snapshots) await host.deleteSnapshot(id);
     },
   };
+}
+
+function contentOf(files: SeedFiles = {}): Map<string, Buffer> {
+  const bytesOf = (content: SeedFiles[string]): Buffer =>
+    typeof content === 'string' ? Buffer.from(content) : Buffer.from(content.base64, 'base64');
+  return new Map(Object.entries(files).map(([path, content]) => [path, bytesOf(content)]));
 }

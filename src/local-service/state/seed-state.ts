@@ -19,19 +19,30 @@ export interface Seeded {
   readonly webhooks: readonly { readonly id: string; readonly name: string; readonly secret: string }[];
 }
 
+export interface SeedOptions {
+  /**
+   * Called after the disk of each sandbox, with how many have been made, of how many. The seed waits for what it
+   * returns. Default: nothing is called.
+   */
+  readonly onProgress?: ((made: number, of: number) => void | Promise<void>) | undefined;
+}
+
 const firstLogin = 'local';
 
 /** @throws ServiceError `bad_seed`; and what the creation of an account, environment, sandbox or webhook throws */
 export async function seedState(
   context: Context,
   given: unknown,
-  { strictWebhookUrls }: { readonly strictWebhookUrls: boolean },
+  { strictWebhookUrls, onProgress }: SeedOptions & { readonly strictWebhookUrls: boolean },
 ): Promise<Seeded> {
   const document = readSeedDocument(given);
   for (const { url } of document.webhooks) requireWebhookUrl(url, strictWebhookUrls);
   const disks = createSeedDisks(context);
   try {
-    for (const [index, sandbox] of document.sandboxes.entries()) await disks.make(sandbox, index);
+    for (const [index, sandbox] of document.sandboxes.entries()) {
+      await disks.make(sandbox, index);
+      await onProgress?.(index + 1, document.sandboxes.length);
+    }
     return context.database.transaction(() => {
       const accounts = document.accounts.map((wanted) => {
         const { account, apiKey } = addAccount(context, wanted);

@@ -9,6 +9,29 @@ const snapshotId = `snap_${'0'.repeat(24)}`;
 const forkId = 'bx_efgh2345';
 
 describe('snapshots', () => {
+  it('are made of files without a disk, and as a snapshot of a disk with these files', async () => {
+    const { host, directory } = await machine('plain');
+    const files = { 'bin/tool': 'text', '/home/sandbox/.bytes': '\u00ff' };
+    for (const [path, text] of Object.entries(files)) await host.writeFile(ownSandboxId, path, Buffer.from(text));
+    const content = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
+    const modes = async (id: string) =>
+      await Promise.all(
+        ['', 'bin', 'bin/tool'].map(async (at) => (await lstat(join(directory, 'snapshots', id, at))).mode),
+      );
+    const otherId = `snap_${'1'.repeat(24)}`;
+    expect(await host.createSnapshot(otherId, content)).toEqual(await host.takeSnapshot(ownSandboxId, snapshotId));
+    const paths = async (id: string) => (await host.tree(id)).map(({ path, type, size }) => ({ path, type, size }));
+    expect(await paths(otherId)).toEqual(await paths(snapshotId));
+    expect(await modes(otherId)).toEqual(await modes(snapshotId));
+  });
+
+  it('are not made of files of which one cannot be', async () => {
+    const { host, directory } = await machine('plain');
+    const files = new Map(['a', '../out'].map((path) => [path, Buffer.from('text')]));
+    await expect(host.createSnapshot(snapshotId, files)).rejects.toMatchObject({ code: 'outside' });
+    for (const folder of ['snapshots', 'unfinished']) expect(await readdir(join(directory, folder))).toEqual([]);
+  });
+
   it('restore files, modes, times, links and empty folders on another disk', async () => {
     const { host, directory, disk } = await machine('plain');
     await host.writeFile(ownSandboxId, 'bin/tool', Buffer.from('#!/bin/sh\n'));

@@ -61,14 +61,16 @@ test('each call during resets finds the whole state or none of it', async () => 
   const state = { version: 1, sandboxes: [{ id, name: 'seeded', files: { text: 'kept' } }] };
   let ended = false;
   const seen = new Set<string>();
+  const read = async (): Promise<void> => {
+    const file = await under.call('GET', `/sandboxes/${id}/files?path=text`);
+    seen.add(file.status === 200 ? file.body.content : `${file.status} ${file.body.code}`);
+  };
   const reading = Array.from({ length: 4 }, async () => {
-    while (!ended) {
-      const file = await under.call('GET', `/sandboxes/${id}/files?path=text`);
-      seen.add(file.status === 200 ? file.body.content : `${file.status} ${file.body.code}`);
-    }
+    while (!ended) await read();
   });
   for (let time = 0; time < 10; time += 1) {
     await under.service.seed(state);
+    await read();
     await under.service.reset();
   }
   ended = true;

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type ServiceUnderTest, startService } from '../service-under-test.js';
+import { apiKey, type ServiceUnderTest, startService } from '../service-under-test.js';
 import { isSignedWith, startReceiver } from '../webhooks/receiver.js';
 
 const machines = async ({ directory }: ServiceUnderTest): Promise<string[]> =>
@@ -158,6 +158,93 @@ test('a seed with an existing sandbox changes nothing', async () => {
   expect((await under.call('GET', '/sandboxes')).body.sandboxes).toHaveLength(2);
   expect((await under.call('GET', '/sandboxes/bx_seeded22/files?path=a')).body.content).toBe('first');
   expect(await machines(under)).toHaveLength(2);
+});
+
+test('calls are answered while a seed makes disks, and see it as a whole afterwards', async () => {
+  const under = await startService();
+  const heard: string[] = [];
+  const listed = async (): Promise<number> => (await under.call('GET', '/sandboxes')).body.sandboxes.length;
+  await under.service.seed(
+    { version: 1, sandboxes: [{ name: 'one' }, { name: 'two', state: 'archived' }] },
+    // The seed waits for this.
+    { onProgress: async (made, of) => void heard.push(`${made} of ${of}, ${await listed()} listed`) },
+  );
+  expect(heard).toEqual(['1 of 2, 0 listed', '2 of 2, 0 listed']);
+  expect(await listed()).toBe(2);
+});
+
+test('of two seeds of one id at a time, one succeeds, and the other leaves no disk', async () => {
+  const under = await startService();
+  const seedWith = (text: string, onProgress?: () => void) =>
+    under.service.seed(
+      {
+        version: 1,
+        sandboxes: [
+          { name: 'kept', state: 'archived' },
+          { id: 'bx_seeded22', name: text, files: { a: text } },
+        ],
+      },
+      { onProgress },
+    );
+  let second: Promise<unknown> | undefined;
+  await seedWith('first', () => {
+    second ??= seedWith('second');
+  });
+  await expect(second).rejects.toMatchObject({ code: 'bad_seed' });
+  expect((await under.call('GET', '/sandboxes')).body.sandboxes).toHaveLength(2);
+  expect((await under.call('GET', '/sandboxes/bx_seeded22/files?path=a')).body.content).toBe('first');
+  expect(await machines(under)).toHaveLength(2);
+});
+
+test('a reset during a seed waits for it, and then leaves nothing', async () => {
+  const under = await startService();
+  let reset: Promise<void> | undefined;
+  const onProgress = (): void => {
+    reset ??= under.service.reset();
+  };
+  await under.service.seed({ version: 1, sandboxes: [{ name: 'one' }, { name: 'two' }] }, { onProgress });
+  await reset;
+  expect((await under.call('GET', '/sandboxes')).body.sandboxes).toEqual([]);
+  expect(await machines(under)).toEqual([]);
+});
+
+test('who asks for lines hears of each sandbox, then the answer or the refusal', async () => {
+  const under = await startService();
+  const linesOf = async (body: unknown): Promise<Record<string, unknown>[]> => {
+    const { text } = await under.call('POST', '/seed', {
+      body,
+      admin: true,
+      headers: { accept: 'application/x-ndjson' },
+    });
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  };
+  const document = { version: 1, sandboxes: [{ name: 'one' }, { id: 'bx_seeded22', name: 'two' }] };
+  expect(await linesOf(document)).toMatchObject([
+    { made: 1, of: 2 },
+    { made: 2, of: 2 },
+    { ok: true, sandboxes: [{ name: 'one' }, { id: 'bx_seeded22' }] },
+  ]);
+  expect(await linesOf(document)).toMatchObject([
+    { made: 1, of: 2 },
+    { ok: false, status: 400, code: 'bad_seed', requestId: expect.stringMatching(/^req_/) },
+  ]);
+});
+
+test('a seed whose caller leaves goes on', async () => {
+  const under = await startService();
+  const leave = new AbortController();
+  const { body } = await fetch(`${under.service.adminUrl}/seed`, {
+    method: 'POST',
+    body: JSON.stringify({ version: 1, sandboxes: Array.from({ length: 50 }, (_, n) => ({ name: `${n}` })) }),
+    headers: { authorization: `Bearer ${apiKey}`, accept: 'application/x-ndjson' },
+    signal: leave.signal,
+  });
+  await body?.getReader().read();
+  leave.abort();
+  await expect.poll(async () => (await under.call('GET', '/sandboxes')).body.sandboxes).toHaveLength(50);
 });
 
 test('the example of a seed is valid', async () => {

@@ -38,16 +38,31 @@ export async function replaceByCopy(
   unfinished: string,
   { copyCall = openCopy, signal }: { readonly copyCall?: CopyCall | undefined; readonly signal?: AbortSignal } = {},
 ): Promise<number> {
-  const copy = await mkdtemp(join(unfinished, `${basename(target)}-`));
+  return await replaceTree(target, unfinished, (copy) => copyInto(source, copy, { copyCall, signal }), signal);
+}
+
+/**
+ * Replaces `target` with a new directory. `fill` fills it under `unfinished`, so `target` is never incomplete. Safe to
+ * repeat.
+ * @returns its size in bytes
+ * @throws what `fill` throws; nothing is left then
+ */
+export async function replaceTree(
+  target: string,
+  unfinished: string,
+  fill: (folder: string) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<number> {
+  const made = await mkdtemp(join(unfinished, `${basename(target)}-`));
   try {
-    await copyInto(source, copy, { copyCall, signal });
-    // Measure the copy before another call can replace it.
-    const sizeBytes = await treeSize(copy, signal);
+    await fill(made);
+    // Measured before another call can replace it.
+    const sizeBytes = await treeSize(made, signal);
     signal?.throwIfAborted();
-    await putInPlace(copy, target, unfinished);
+    await putInPlace(made, target, unfinished);
     return sizeBytes;
   } catch (error) {
-    await removeTree(copy);
+    await removeTree(made);
     throw error;
   }
 }

@@ -14,6 +14,8 @@ export function createProcessGroups(directories: MachineDirectories) {
   const groups = new Set<ProcessGroup>();
   const settled = new Set<ProcessGroup>();
   const ended = new WeakSet<ProcessGroup>();
+  /** The sandboxes in which this service has started something. */
+  const used = new Set<string>();
   const bootId = readBootId();
 
   const forget = (group: ProcessGroup): void => {
@@ -48,6 +50,7 @@ export function createProcessGroups(directories: MachineDirectories) {
     add(sandboxId: string, leader: number, leaderIsMonitor: boolean, commandId?: string) {
       const group = { sandboxId, leader, startTime: readStartTime(leader), bootId, leaderIsMonitor, commandId };
       groups.add(group);
+      used.add(sandboxId);
       writeRecord(directories.processes, group);
       return group;
     },
@@ -65,6 +68,8 @@ export function createProcessGroups(directories: MachineDirectories) {
     /** Ends all processes of one sandbox, or of all sandboxes, and waits until they are gone. */
     async endAll(sandboxId?: string, options?: EndingOptions) {
       if (sandboxId === undefined) return await endGroups([...groups], allDisks(), options);
+      // A search reads the whole process table. In a sandbox that was never used, `recover` has ended all there was.
+      if (!used.has(sandboxId)) return;
       await endGroups(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)), options);
     },
     /** Ends the processes that an earlier service with the same directories left behind. */

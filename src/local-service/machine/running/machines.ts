@@ -209,6 +209,7 @@ async function makePlaces(places: readonly PipesPlace[], sandboxId: string): Pro
 
 /** Asks all commands of these sandboxes to end. Returns when they have, or at the end of the grace period. */
 async function terminate(machines: readonly RunningMachine[], graceMs = defaultGraceMs): Promise<void> {
+  if (machines.length === 0) return;
   const untilMs = performance.now() + graceMs;
   const find = (): readonly ProcessEntry[] => {
     if (performance.now() >= untilMs) return [];
