@@ -13,7 +13,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sandflow jobs resolve nightly-42 --abandon                      end the job',
   ],
   'fanout show': ['sandflow fanout show nightly-42'],
-  'fanout watch': ['sandflow fanout watch nightly-42 --out results'],
+  'fanout watch': [
+    'sandflow fanout watch nightly-42 --out results',
+    'sandflow fanout watch nightly-42 --get out/report.md:report.md',
+  ],
   'fanout cancel': ['sandflow fanout cancel nightly-42 --wait'],
   'fanout results': ['sandflow fanout results nightly-42 > results.jsonl'],
   'fanout report': ['sandflow fanout report nightly-42 --out report.html'],

@@ -13,6 +13,9 @@ Items:
          all other columns become labels
   --prompt is a template: {{column}} is the value of that column, {{prompt}} the line of a text file.
 
+  --get out/report.md saves that file of each item as files/<item>/out/report.md in the folder of the results;
+  --get out/report.md:report.md saves it as files/<item>/report.md.
+
 Source of the forks:
   --source or --snapshot; otherwise a fresh sandbox that the batch creates, prepares (--environment, --setup,
   --prepare-put, --command, --prepare-prompt) and stops.
@@ -93,6 +96,12 @@ const withWatching = <A extends unknown[], O extends OptionValues>(command: AnyC
     .option('--json', 'print one JSON object on stdout')
     .option('--quiet', 'print warnings only, no progress');
 
+/** Without these, files keep their remote paths below the folder of their item. */
+const withPlaces = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
+  withWatching(
+    command.option('--get <remote[:local]>', 'where to save a file that the batch collects (repeatable)', collect, []),
+  );
+
 const withItems = (parent: Parent) =>
   parent
     .command('fanout')
@@ -116,7 +125,7 @@ const withItems = (parent: Parent) =>
     )
     .option('--repeat <count>', 'how many times to run each item', '1')
     .option('--put <local[:remote]>', 'a file or folder to write into each fork (repeatable)', collect, [])
-    .option('--get <remote>', 'a file to collect from each fork (repeatable)', collect, [])
+    .option('--get <remote[:local]>', 'a file to collect from each fork (repeatable)', collect, [])
     .option('--get-diff [remote]', 'collect what a git repository changed in each fork, as changes.patch (default: .)')
     .option('--source <sandbox>', 'fork this sandbox; it is stopped first if it changed after its last snapshot')
     .option('--allow-stale', 'with --source: fork the last snapshot even if the sandbox changed after it')
@@ -199,7 +208,7 @@ export const declareShow = (parent: Parent) =>
     .option('--json', 'print one JSON object on stdout');
 
 export const declareWatch = (parent: Parent) =>
-  withWatching(
+  withPlaces(
     parent
       .command('watch')
       .description('Watch a batch until it ends and download its results, as `fanout` does')
@@ -226,7 +235,7 @@ Examples:
 `;
 
 export const declareResume = (parent: Parent) =>
-  withWatching(
+  withPlaces(
     withPolicy(
       parent
         .command('resume')

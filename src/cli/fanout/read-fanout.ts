@@ -11,7 +11,7 @@ import type { Wanted } from '../connect/check-wanted.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
-import { diffFolderOf, parsePutPair, requireItemFile } from '../run/file-pairs.js';
+import { diffFolderOf, parsePutPair } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles } from '../run/put-files.js';
 import { readBody } from '../run/read-body.js';
@@ -25,6 +25,7 @@ import { openItemSources } from './item-sources.js';
 import type { FanoutOptions } from './options.js';
 import { requireResultPlaces } from './result-places.js';
 import { createItemFiles, type ItemFiles } from './results/item-files.js';
+import { parseItemGets } from './results/item-places.js';
 import { type Survey, surveyItems } from './survey.js';
 
 /** What the command line and the items say. */
@@ -66,7 +67,7 @@ export async function readFanout(given: readonly string[], options: FanoutOption
     const files = createItemFiles({
       cwd: io.cwd,
       put: options.put.map(parsePutPair),
-      collect: options.get,
+      gets: plan.gets,
       collectDiff: diffFolderOf(options.getDiff),
     });
     const canKeep = config.resultsShared;
@@ -113,8 +114,8 @@ async function planOf(options: FanoutOptions, cwd: string) {
   const forkBody = await readBody(options.forkBody, '--fork-body', cwd);
   requireWatch(options);
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  for (const path of options.get) requireItemFile(path);
   return {
+    gets: parseItemGets(options.get),
     policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options, forkBody) },
     reading: {
       templates: await readTextsOrFiles(options.prompt, '--prompt', cwd),

@@ -10,6 +10,7 @@ import type { CliIo } from '../io.js';
 import { requirePlaces } from '../output-places.js';
 import { UsageError } from '../usage-error.js';
 import type { WatchFanoutOptions } from './options.js';
+import { parseItemGets } from './results/item-places.js';
 
 /** Each line of a results file begins with the id of the batch. */
 const headBytes = 200;
@@ -21,9 +22,10 @@ export function folderOf(batchId: string): string {
 /** @throws UsageError if the results cannot be saved where the options say, or would mix with those of another batch */
 export async function requireResultPlaces(
   batchId: string,
-  { out }: Pick<WatchFanoutOptions, 'out'>,
+  { out, get = [] }: Partial<Pick<WatchFanoutOptions, 'out' | 'get'>>,
   { cwd }: Pick<CliIo, 'cwd'>,
 ): Promise<void> {
+  parseItemGets(get);
   const refusesLink = out === undefined;
   const folder = { option: '--out', path: out ?? folderOf(batchId), kind: 'folder', refusesLink } as const;
   await requirePlaces([folder], cwd);

@@ -170,7 +170,7 @@ async function finish(
   { context, view }: { readonly context: CommandContext; readonly view: BatchView },
 ): Promise<number> {
   if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });
-  for (const line of nextWhileBatchRuns(batchId)) view.notice(line, 'detail');
+  for (const line of nextWhileBatchRuns(batchId, options.get)) view.notice(line, 'detail');
   view.close();
   return printStarted(batchId, platform, context.io, options);
 }

@@ -85,7 +85,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     const { outcome } = await platform.patiently(() => fanoutProgress(platform.temporal, { deployment, batchId }));
     // A batch that has ended before tells its end.
     if (options.detach && outcome === null) {
-      for (const line of nextWhileBatchRuns(batchId)) view.notice(line, 'detail');
+      for (const line of nextWhileBatchRuns(batchId, options.get)) view.notice(line, 'detail');
       view.close();
       return await printStarted(batchId, platform, io, options);
     }

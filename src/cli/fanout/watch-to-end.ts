@@ -9,16 +9,17 @@ import { failureOf } from '../errors.js';
 import { linksOf } from '../output/job-links.js';
 import { readReportContext } from '../output/report-context.js';
 import { pathProblemOf } from '../path-problems.js';
-import { programName } from '../program-name.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { polledNotice } from '../webhooks/polled-waits.js';
+import { watchCommand } from './next-commands.js';
 import type { WatchFanoutOptions } from './options.js';
 import type { BatchView } from './progress/batch-view.js';
 import { watchFanout } from './progress/watch-fanout.js';
 import { claimResultFolder, folderOf } from './result-places.js';
 import { downloadResults } from './results/download-results.js';
 import { finishFanout, leaveFanout } from './results/finish-fanout.js';
+import { parseItemGets } from './results/item-places.js';
 
 /**
  * @returns the exit code
@@ -45,6 +46,7 @@ export async function watchFanoutToEnd(
     await release();
     view.close();
     return leaveFanout(end.kind, batchId, io, {
+      get: options.get,
       json: options.json === true,
       isolation: (await platform.readFacts()).isolation.known,
     });
@@ -55,13 +57,14 @@ export async function watchFanoutToEnd(
   const items = fanoutItemResults(platform.results, { ...batch, batchKey: result.batchKey });
   const out = options.out ?? folderOf(batchId);
   const claim = async () => void (await claimResultFolder(batch, options, io));
-  const saving = { cwd: io.cwd, out, claim, context: shared };
+  const saving = { cwd: io.cwd, out, claim, gets: parseItemGets(options.get), context: shared };
   const home = await downloadResults(result, items, platform.results, saving).catch((error: unknown) => {
     view.close();
-    throw withWayBack(error, batchId, result.outcome);
+    throw withWayBack(error, batchId, result.outcome, options.get);
   });
   view.close();
   return finishFanout(result, home, io, {
+    get: options.get,
     json: options.json === true,
     quiet: options.quiet === true,
     dollarsPerSecond: shared.dollarsPerSecond,
@@ -75,8 +78,8 @@ export async function watchFanoutToEnd(
  * If a path cannot be written, the results of an ended batch are not lost: adds to the error how to save them. Returns
  * other errors unchanged.
  */
-export function withWayBack(error: unknown, batchId: string, outcome: string): unknown {
-  const next = `The batch has ended (${outcome}) and keeps its results: ${programName} fanout watch ${batchId} --out DIR`;
+export function withWayBack(error: unknown, batchId: string, outcome: string, get: readonly string[] = []): unknown {
+  const next = `The batch has ended (${outcome}) and keeps its results: ${watchCommand(batchId, get)} --out DIR`;
   const { message } = failureOf(error).error;
   if (pathProblemOf(error) !== undefined || error instanceof UsageError) {
     return new SandflowError('download_not_written', `${message} ${next}`, { cause: error });

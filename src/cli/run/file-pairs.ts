@@ -40,23 +40,10 @@ export function requireInside(remote: string, option: string): void {
 }
 
 /** Refuses a path of `--get` that cannot name one file inside the sandbox. @throws UsageError */
-export function requireFile(remote: string): void {
+function requireFile(remote: string): void {
   requireInside(remote, '--get');
   const problem = fileProblem(remote);
   if (problem !== undefined) throw new UsageError(`--get: ${remote} ${problem}.`);
-}
-
-/**
- * Refuses a path of a batch's `--get` that names a local file: each file is saved below the folder of its item.
- * @throws UsageError
- */
-export function requireItemFile(remote: string): void {
-  if (remote.includes(':')) {
-    throw new UsageError(
-      `--get must be REMOTE, like out/report.csv, not "${remote}". A batch saves each file below the folder of its item.`,
-    );
-  }
-  requireFile(remote);
 }
 
 /** Without a local path, the file is saved under its own name in the current folder. */

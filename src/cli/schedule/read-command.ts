@@ -62,11 +62,12 @@ export async function readCommand(words: readonly string[], context: CommandCont
   const program = new Command('sandflow').exitOverride().configureOutput({ outputError: () => undefined });
   const parent = program as unknown as Parent;
   declareRun(parent).action(async (prompts, options) => {
-    for (const get of options.get) requireNoPlace(get);
+    requireNoPlace(options.get, 'jobs watch JOB');
     const { readRun } = await import('../run/read-run.js');
     read = { kind: 'job', read: await readRun(prompts, withEnd(options), io), options: withEnd(options) };
   });
   declareFanout(parent).action(async (items, options) => {
+    requireNoPlace(options.get, 'fanout watch BATCH');
     const { readFanout } = await import('../fanout/read-fanout.js');
     read = { kind: 'batch', read: await readFanout(items, withEnd(options), io), options: withEnd(options) };
   });
@@ -106,9 +107,10 @@ export async function readCommand(words: readonly string[], context: CommandCont
 }
 
 /** A run of a schedule has no machine on which it could save a file. */
-function requireNoPlace(get: string): void {
-  if (!get.includes(':')) return;
+function requireNoPlace(gets: readonly string[], watch: string): void {
+  const get = gets.find((one) => one.includes(':'));
+  if (get === undefined) return;
   throw new UsageError(
-    `--get ${get}: a schedule saves no files on this machine. Name only the file of the sandbox; \`${programName} jobs watch JOB --get ${get}\` saves it.`,
+    `--get ${get}: a schedule saves no files on this machine. Name only the file of the sandbox; \`${programName} ${watch} --get ${get}\` saves it.`,
   );
 }

@@ -56,7 +56,7 @@ describe('links in --put', () => {
     await expect(findPutFiles(pairs, cwd)).rejects.toThrow(message);
     await expect(findPutFiles(pairs, cwd)).rejects.toThrow(/--put: tree\//);
     const place = { file: 'items', line: 1 };
-    const items = createItemFiles({ cwd, put: [], collect: [] });
+    const items = createItemFiles({ cwd, put: [], gets: new Map() });
     await expect(items.check({ id: 'a', prompts: ['b'], put: pairs, place } as never)).rejects.toThrow(message);
   });
 

@@ -1,7 +1,7 @@
-/** Whose folder of results is whose, after commands that fail. Tier: temporal, about 10 s. */
+/** Whose folder of results is whose, after commands that fail, and where files are saved in it. Tier: temporal, about 15 s. */
 import { existsSync, rmSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { cli as runCli } from '../../unit/cli/in-process.js';
 import { temporaryDirectory } from '../../unit/cli/temporary-directory.js';
@@ -23,7 +23,9 @@ interface Command {
   readonly onceMarked?: (stop: AbortController) => void;
 }
 
-async function cli(args: readonly string[], { cwd, results = stand.resultsDirectory, onceMarked }: Command) {
+const cli = (args: readonly string[], given: Command) => command(['fanout', ...args], given);
+
+async function command(args: readonly string[], { cwd, results = stand.resultsDirectory, onceMarked }: Command) {
   const stop = new AbortController();
   const interrupted = stop.signal;
   const throwIfAborted = interrupted.throwIfAborted.bind(interrupted);
@@ -31,7 +33,7 @@ async function cli(args: readonly string[], { cwd, results = stand.resultsDirect
     if (existsSync(join(cwd, mark))) onceMarked?.(stop);
     throwIfAborted();
   };
-  return await runCli(['fanout', ...args], {
+  return await runCli(args, {
     cwd,
     interrupted,
     env: {
@@ -140,5 +142,51 @@ describe('a folder of a batch that runs', () => {
       stderr: expect.stringContaining(`--out: got is the folder of the batch ${batchId}. Choose another folder`),
     });
     for (const id of [batchId, other]) await cancel(id, cwd);
+  });
+});
+
+describe('a file that --get places', () => {
+  async function savedIn(folder: string): Promise<Record<string, string>> {
+    const found = await readdir(folder, { recursive: true, withFileTypes: true });
+    const paths = found.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+    const saved = paths.map(async (path) => [relative(folder, path), await readFile(path, 'utf8')] as const);
+    return Object.fromEntries((await Promise.all(saved)).sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  it('is saved there by run, and below the folder of each item by every command of a batch', async () => {
+    const cwd = await temporaryDirectory();
+    const prompt = (name: string) => script(`mkdir -p out; echo ${name} > out/a.md; echo ${name} too > b.md`);
+    const items = ['one', 'two'].map((id) => `${JSON.stringify({ id, prompt: prompt(id), get: 'b.md' })}\n`);
+    await writeFile(join(cwd, 'items.jsonl'), items.join(''));
+    const get = ['--get', 'out/a.md:deep/here.md'];
+    await mkdir(join(cwd, 'alone'));
+    const ran = await command(['run', prompt('run'), ...get], { cwd: join(cwd, 'alone') });
+    expect(ran).toMatchObject({ exitCode: 0 });
+    expect(await savedIn(join(cwd, 'alone'))).toEqual({ 'deep/here.md': 'run\n' });
+
+    const { batchId } = address();
+    const start = ['items.jsonl', '--source', sandboxId, '--id', batchId, ...get];
+    const placed = {
+      'one/b.md': 'one too\n',
+      'one/deep/here.md': 'one\n',
+      'two/b.md': 'two too\n',
+      'two/deep/here.md': 'two\n',
+    };
+    const commands = {
+      new: start,
+      repeated: start,
+      watched: ['watch', batchId, ...get],
+      resumed: ['resume', batchId, ...get],
+    };
+    for (const [out, args] of Object.entries(commands)) {
+      const done = await cli([...args, '--out', out], { cwd });
+      expect({ out, ...done }).toMatchObject({ out, exitCode: 0, stdout: `${out}/results.jsonl\n` });
+      expect(await savedIn(join(cwd, out, 'files')), out).toEqual(placed);
+    }
+
+    expect(await cli(['watch', batchId, '--out', 'plain'], { cwd })).toMatchObject({ exitCode: 0 });
+    expect(Object.keys(await savedIn(join(cwd, 'plain', 'files')))).toContain('one/out/a.md');
+    const sought = await cli(['watch', batchId, '--get', 'out/z.md:z.md', '--out', 'sought'], { cwd });
+    expect(sought).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no item collected out/z.md') });
   });
 });

@@ -13,10 +13,12 @@ import type { ResultStore } from '../../../result-store/index.js';
 import { reportWakes } from '../../../workflow-client/jobs/wake-report.js';
 import { withWholeResults } from '../../output/job-report.js';
 import { leftText } from '../../output/job-text.js';
+import { programName } from '../../program-name.js';
 import { replaceFile } from '../../replace-file.js';
 import type { EndsOfWaits } from '../../webhooks/polled-waits.js';
 import { reasonOf } from './failed-items.js';
 import { createItemFolders, placeBelow } from './item-folders.js';
+import { createItemPlaces, type ItemGets } from './item-places.js';
 import { createPreviews } from './previews.js';
 
 export interface FailedResult {
@@ -32,6 +34,8 @@ export interface DownloadResultsOptions {
   readonly out: string;
   /** Makes the folder, or throws if it belongs to another batch by now. */
   readonly claim: () => Promise<void>;
+  /** Where files are saved below the folder of their item. Default: at their remote paths. */
+  readonly gets?: ItemGets;
   /** Further data for the report. Default: none. */
   readonly context?: ReportContext;
 }
@@ -64,7 +68,7 @@ export async function downloadResults(
   store: Pick<ResultStore, 'get'>,
   options: DownloadResultsOptions,
 ): Promise<DownloadedResults> {
-  const { cwd, out } = options;
+  const { cwd, out, gets = new Map<string, string>() } = options;
   const folder = resolve(cwd, out);
   await options.claim();
   const read = (ref: string) => store.get(ref);
@@ -77,15 +81,28 @@ export async function downloadResults(
   let forks = 0;
   let earlier = 0;
   const wakes: (readonly Wake[])[] = [];
+  const notCollected = new Set(gets.keys());
 
-  async function saveFile(item: ItemResult, { path, ref, error }: CollectedFile): Promise<void> {
+  async function saveFiles(item: ItemResult): Promise<void> {
+    const placeOf = createItemPlaces(gets);
+    for (const file of item.job?.files ?? []) {
+      notCollected.delete(file.path);
+      await saveFile(item, file, placeOf);
+    }
+  }
+
+  async function saveFile(
+    item: ItemResult,
+    { path, ref, error }: CollectedFile,
+    placeOf: (path: string) => string,
+  ): Promise<void> {
     // If an item failed, missing files are expected.
     if (ref === null && item.outcome !== 'completed') return;
     try {
       if (ref === null) throw new Error(error ?? 'it was not collected');
       const content = await read(ref);
       previews.add(ref, content);
-      const place = placeBelow(join(folder, 'files', folderOf(item)), path);
+      const place = placeBelow(join(folder, 'files', folderOf(item)), placeOf(path));
       await namingFullDisk(place, () => makeFolderOf(place, folder));
       await replaceFile(place, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
       files += 1;
@@ -108,13 +125,21 @@ export async function downloadResults(
         else wakes.push(item.job?.wakes ?? []);
         await lines.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
         for (const one of item.job?.left ?? []) left.push(`${item.itemId}: ${leftText(one)}`);
-        for (const file of item.job?.files ?? []) await saveFile(item, file);
+        await saveFiles(item);
       }
     } finally {
       await lines.close();
     }
   });
 
+  // An item that failed may have collected nothing.
+  if (kept.some(({ outcome, job }) => outcome === 'completed' && job !== null)) {
+    for (const remote of notCollected) {
+      problems.push(
+        `--get: no item collected ${remote}. \`${programName} fanout --get\` names the files when the batch starts.`,
+      );
+    }
+  }
   await options.claim();
   const report = join(folder, 'report.html');
   const generatedAt = new Date().toISOString();

@@ -13,7 +13,7 @@ import { createPaint } from '../../output/terminal.js';
 import { oneLine, setIn } from '../../output/terminal-safe.js';
 import { programName } from '../../program-name.js';
 import { formatDuration, plural } from '../../units.js';
-import { nextAfterBatch } from '../next-commands.js';
+import { nextAfterBatch, watchCommand } from '../next-commands.js';
 import { duration } from '../progress/line.js';
 import type { DownloadedResults } from './download-results.js';
 
@@ -28,6 +28,8 @@ type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
 export interface FinishFanoutOptions {
   readonly json: boolean;
   readonly quiet: boolean;
+  /** The values of `--get`, for the next commands. Default: none. */
+  readonly get?: readonly string[];
   readonly dollarsPerSecond: number | null;
   readonly isolation?: SandboxIsolation | null;
   /** A line for the summary: that waits ended by polls. */
@@ -70,12 +72,12 @@ export function leaveFanout(
   kind: 'detached' | 'deadline',
   batchId: string,
   io: Streams,
-  { json, isolation = null }: Pick<FinishFanoutOptions, 'json' | 'isolation'>,
+  { json, get = [], isolation = null }: Pick<FinishFanoutOptions, 'json' | 'get' | 'isolation'>,
 ): number {
   const detached = kind === 'detached';
   const message = `${detached ? 'Detached' : 'Stopped watching'}; batch ${batchId} is still running.`;
   io.stderr.write(
-    `${message}\n  reattach:  ${programName} fanout watch ${batchId}\n  cancel:    ${programName} fanout cancel ${batchId}\n`,
+    `${message}\n  reattach:  ${watchCommand(batchId, get)}\n  cancel:    ${programName} fanout cancel ${batchId}\n`,
   );
   const error = plainError(detached ? 'detached' : 'watch_deadline', message);
   if (json) printJson(io.stdout, { batchId, outcome: null, isolation, error });
@@ -86,7 +88,7 @@ export function summaryLines(
   result: FanoutResult,
   home: DownloadedResults,
   io: Streams,
-  { dollarsPerSecond, polled, links }: Pick<FinishFanoutOptions, 'dollarsPerSecond' | 'polled' | 'links'>,
+  { dollarsPerSecond, polled, links, get }: Pick<FinishFanoutOptions, 'dollarsPerSecond' | 'polled' | 'links' | 'get'>,
 ): string[] {
   const paint = createPaint(io.stderr);
   const { batchId, counts, budget, durationMs, apiCalls, error, leftSandboxIds } = result;
@@ -128,7 +130,7 @@ export function summaryLines(
     `  report   ${home.reportFile}`,
     ...(home.filesFolder === null ? [] : [`  files    ${home.filesFolder} (${home.files})`]),
     ...(links ? [`  ${linksText(links)}`] : []),
-    ...nextAfterBatch(result, home.failures[0]?.items[0]?.itemId).map((line) => paint('dim', `  ${line}`)),
+    ...nextAfterBatch(result, home.failures[0]?.items[0]?.itemId, get).map((line) => paint('dim', `  ${line}`)),
   ];
 }
 

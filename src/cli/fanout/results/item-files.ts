@@ -1,11 +1,15 @@
 /** Loads the files that items name: small ones into the item itself, larger ones into the result store. */
 
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../../contract/remote-paths.js';
+import { patchName } from '../../../contract/workflow-safe/patch-name.js';
 import { ItemsError, type ItemWish } from '../../../fanout/index.js';
 import type { FanoutItem } from '../../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../../protocol/job/job-input.js';
+import { collectsPatchTwice, patchNameTaken } from '../../../workflow-client/jobs/job-input.js';
 import type { PutPair } from '../../run/file-pairs.js';
 import { findPutFiles, type LocalFile, lostModes, PutFileError, readPutFiles } from '../../run/put-files.js';
+import { UsageError } from '../../usage-error.js';
+import { createItemPlaces, type ItemGets } from './item-places.js';
 
 /** Small, because many items use the same files, and each item contains its own copy. */
 const maxInlineBytes = 4 * 1024;
@@ -14,15 +18,16 @@ export interface ItemFilesOptions {
   readonly cwd: string;
   /** Files of every item. They come before the item's own files. */
   readonly put: readonly PutPair[];
-  readonly collect: readonly string[];
+  /** Files of every item to collect, and where they are saved. */
+  readonly gets: ItemGets;
   /** The repository whose changes are collected, unless an item names another one. */
   readonly collectDiff?: string;
 }
 
 export interface ItemFiles {
   /**
-   * Checks that every file of an item exists.
-   * @throws ItemsError if the item names files of its own; otherwise UsageError for the files of `--put`
+   * Checks that every file of an item exists, and that each collected file has a place of its own.
+   * @throws ItemsError if the item names files of its own; otherwise UsageError for the files of the options
    */
   check(wish: ItemWish): Promise<void>;
   /** A notice about the checked files that can be run here; undefined without one. */
@@ -31,7 +36,7 @@ export interface ItemFiles {
   read(wish: ItemWish, store: (content: Buffer) => Promise<string>): Promise<FanoutItem>;
 }
 
-export function createItemFiles({ cwd, put: common, collect, collectDiff }: ItemFilesOptions): ItemFiles {
+export function createItemFiles({ cwd, put: common, gets, collectDiff }: ItemFilesOptions): ItemFiles {
   const read = new Map<string, Promise<FilePut[]>>();
   const executables = new Map<string, LocalFile>();
   let commonFiles: Promise<LocalFile[]> | undefined;
@@ -55,6 +60,22 @@ export function createItemFiles({ cwd, put: common, collect, collectDiff }: Item
     return reading;
   }
 
+  function requireOwnPlaces({ collect, collectDiff: ownDiff, place }: ItemWish): void {
+    const diff = ownDiff ?? collectDiff;
+    const placeOf = createItemPlaces(gets);
+    try {
+      const paths = [...gets.keys(), ...(collect ?? [])];
+      if (collectsPatchTwice({ collect: paths, ...(diff !== undefined && { collectDiff: diff }) })) {
+        throw new Error(`${patchNameTaken}.`);
+      }
+      for (const path of diff === undefined ? paths : [...paths, patchName]) placeOf(path);
+    } catch (cause) {
+      const { message } = cause as Error;
+      if (collect === undefined && ownDiff === undefined) throw new UsageError(`--get: ${message}`, { cause });
+      throw new ItemsError(place, `get: ${message}`, { cause });
+    }
+  }
+
   return {
     async check(wish) {
       const paths = {
@@ -70,6 +91,7 @@ export function createItemFiles({ cwd, put: common, collect, collectDiff }: Item
         const problem = fileProblem(path);
         if (problem !== undefined) throw new ItemsError(wish.place, `get: ${path} ${problem}.`);
       }
+      requireOwnPlaces(wish);
       for (const file of await filesOf(wish)) if (file.isExecutable) executables.set(file.remotePath, file);
     },
     lostModes: () => lostModes(executables.values()),
@@ -77,7 +99,7 @@ export function createItemFiles({ cwd, put: common, collect, collectDiff }: Item
       const { place: _, put: __, ...item } = wish;
       const put: FilePut[] = [];
       for (const file of await filesOf(wish)) put.push(...(await readOnce(file, store)));
-      const paths = [...new Set([...collect, ...(wish.collect ?? [])])];
+      const paths = [...new Set([...gets.keys(), ...(wish.collect ?? [])])];
       const diff = wish.collectDiff ?? collectDiff;
       return {
         ...item,

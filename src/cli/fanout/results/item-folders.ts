@@ -27,7 +27,12 @@ export function createItemFolders(): (item: Pick<ItemResult, 'itemId' | 'index'>
 
 /** The path of a collected file below the folder of its item. */
 export function placeBelow(folder: string, remotePath: string): string {
+  return join(folder, pathInside(remotePath));
+}
+
+/** A relative path that leads out of no folder. */
+export function pathInside(remotePath: string): string {
   // A normalized absolute path cannot lead above its root.
   const inside = posix.normalize(`/${remotePath.replaceAll('\0', '')}`).slice(1);
-  return join(folder, inside === '' ? 'file' : inside);
+  return inside.replace(/\/$/, '') || 'file';
 }

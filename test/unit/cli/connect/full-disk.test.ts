@@ -39,10 +39,10 @@ describe.skipIf(!mounts())('a full disk', () => {
     expect(await save()).toMatchObject([{ localPath: join(path, 'a.md'), error: null }]);
 
     const cause = Object.assign(new Error('write'), { code: 'ENOSPC' });
-    const error = failureOf(withWayBack(cause, 'three', 'completed')).error;
+    const error = failureOf(withWayBack(cause, 'three', 'completed', ['out/a.md:a.md'])).error;
     expect(error).toMatchObject({
       code: 'disk_full',
-      message: expect.stringContaining('fanout watch three --out DIR'),
+      message: expect.stringContaining('fanout watch three --get out/a.md:a.md --out DIR'),
     });
     const other = new Error('another');
     expect(withWayBack(other, 'three', 'completed')).toBe(other);

@@ -173,7 +173,7 @@ describe('files of items', () => {
     const files = createItemFiles({
       cwd,
       put: [{ local: 'large', remote: 'in/large' }],
-      collect: ['out.md'],
+      gets: new Map([['out.md', 'out.md']]),
     });
     const wish: ItemWish = {
       id: '1',

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -86,6 +86,36 @@ describe('the downloaded results of a batch', () => {
       ...{ cwd, out: 'got', claim: claimIn(cwd) },
     });
     expect(home).toMatchObject({ earlier: 1, waits: { byWebhook: 0, bySafetyPoll: 2 } });
+  });
+
+  it('have each file where --get places it, name what no item collected, and save no file over another', async () => {
+    const cwd = await temporaryDirectory();
+    const store = createResultStore(join(cwd, 'store'));
+    const { ref } = await store.put('k', Buffer.from('content'));
+    const files = (...paths: string[]) => ({ files: paths.map((path) => collectedFile(path, ref)) });
+    const saved = async (gets: Readonly<Record<string, string>>, items: readonly ItemResult[], out: string) => {
+      const saving = { cwd, out, claim: async () => void (await mkdir(join(cwd, out), { recursive: true })) };
+      const where = { ...saving, gets: new Map(Object.entries(gets)) };
+      const { problems } = await downloadResults(batchResult(), each(items), store, where);
+      const all = await readdir(join(cwd, out, 'files'), { recursive: true, withFileTypes: true });
+      const places = all
+        .filter((one) => one.isFile())
+        .map((one) => relative(join(cwd, out), join(one.parentPath, one.name)));
+      return { places: places.sort(), problems };
+    };
+    const two = [itemResult(0, {}, files('out/a.md', 'b')), itemResult(1, {}, files('out/a.md', 'b'))];
+    expect(await saved({ 'out/a.md': 'a.md' }, two, 'placed')).toEqual({
+      places: ['files/1/a.md', 'files/1/b', 'files/2/a.md', 'files/2/b'],
+      problems: [],
+    });
+    const { problems } = await saved({ 'out/z.md': 'z.md' }, two, 'sought');
+    expect(problems).toEqual([expect.stringMatching(/^--get: no item collected out\/z\.md\./)]);
+    const failed = itemResult(0, { outcome: 'prompt_failed' }, files('b'));
+    expect((await saved({ 'out/z.md': 'z.md' }, [failed], 'failed')).problems).toEqual([]);
+    expect(await saved({ 'out/a.md': 'b' }, two.slice(0, 1), 'clash')).toEqual({
+      places: ['files/1/b'],
+      problems: [expect.stringMatching(/^1: b: out\/a\.md and b would both be saved as b\./)],
+    });
   });
 
   it('are never outside the folder, and never share a file between items', () => {

@@ -111,8 +111,8 @@ describe('sandflow fanout refuses before it starts anything:', () => {
       'The items file Say hello does not exist. Items come from a file or stdin, one',
     ],
     [
-      ['prompts.txt', ...source, '--get', 'a.txt:b.txt'],
-      '--get must be REMOTE, like out/report.csv, not "a.txt:b.txt".',
+      ['prompts.txt', ...source, '--get', 'a.txt:../b.txt'],
+      '--get: ../b.txt leads out of the folder of the item. Use a relative path',
     ],
     [['prompts.txt', ...source, '--first', '9'], '--first 9: there are only 4 items. Use at most --first 4.'],
     [['prompts.txt', ...source, '--then', 'burn'], 'Allowed choices are stop, delete, keep'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextAfterBatch } from '../../../../src/cli/fanout/next-commands.js';
+import { nextAfterBatch, nextWhileBatchRuns } from '../../../../src/cli/fanout/next-commands.js';
 import { createBatchView } from '../../../../src/cli/fanout/progress/batch-view.js';
 import type { DownloadedResults } from '../../../../src/cli/fanout/results/download-results.js';
 import { finishFanout, leaveFanout } from '../../../../src/cli/fanout/results/finish-fanout.js';
@@ -156,6 +156,17 @@ describe('what to do next with a batch', () => {
   ] as const)('after %s with %i completed', (outcome, completed, failed, next) => {
     const counts = { ...batchResult().counts, items: 3, completed };
     expect(nextAfterBatch({ batchId: 'b', outcome, error: null, counts }, failed)).toEqual(next);
+  });
+
+  it('saves the files at the same places', () => {
+    const get = ['kept.md', 'out/a.md:a.md', 'x y:$(id)'];
+    const same = ' --get out/a.md:a.md --get REMOTE:LOCAL';
+    expect(nextWhileBatchRuns('b', get)[0]).toBe(`next: sandflow fanout watch b${same}`);
+    const failed = { ...batchResult(), outcome: 'cancelled', counts: { ...batchResult().counts, items: 9 } } as const;
+    expect(nextAfterBatch(failed, undefined, get)[1]).toBe(`      sandflow fanout resume b${same}`);
+    const { io, written } = streams();
+    leaveFanout('detached', 'b', io, { json: false, get });
+    expect(written.stderr).toContain(`reattach:  sandflow fanout watch b${same}\n`);
   });
 });
 

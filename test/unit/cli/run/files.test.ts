@@ -247,7 +247,7 @@ describe('more than 1,000 files', () => {
   });
 
   it('are refused for an item that adds its own to those of all items', async () => {
-    const files = createItemFiles({ cwd: await folders(), put: [a], collect: [] });
+    const files = createItemFiles({ cwd: await folders(), put: [a], gets: new Map() });
     const item = (put: readonly PutPair[]) => ({ id: '1', prompts: [], put, place: { file: 'f', line: 3 } });
     await expect(files.check(item([b]))).rejects.toThrow('f:3: put: there are more than 1000 files.');
     await files.check(item([]));
@@ -262,7 +262,7 @@ it.skipIf(process.platform === 'win32')('a warning says which files lose the per
   const found = (names: readonly PutPair[]) => findPutFiles(names, cwd);
   expect(lostModes(await found(pairs))).toContain('The sandbox gets bin/a.sh and 1 more without the permission');
   expect(lostModes(await found(pairs.slice(1, 2)))).toBeUndefined();
-  const files = createItemFiles({ cwd, put: pairs.slice(1, 2), collect: [] });
+  const files = createItemFiles({ cwd, put: pairs.slice(1, 2), gets: new Map() });
   for (const id of ['1', '2']) {
     await files.check({ id, prompts: [], put: pairs.slice(0, 1), place: { file: 'f', line: 1 } });
   }
