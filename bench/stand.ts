@@ -2,9 +2,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import type { LocalServiceOptions } from '../local-service/src/index.js';
 import { ensureWebhook, webhookPath } from '../src/bridge/index.js';
 import { createSandboxClient, type SandboxClient } from '../src/client/index.js';
-import type { LocalServiceOptions } from '../src/local-service/index.js';
 import { freePort } from '../src/os/free-port.js';
 import { connectTemporal } from '../src/temporal/connect.js';
 import { startEmbeddedServer } from '../src/temporal-server/embedded.js';

@@ -5,7 +5,8 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createVitest } from 'vitest/node';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+const repository = fileURLToPath(new URL('../', import.meta.url));
+const root = fileURLToPath(new URL('../local-service/', import.meta.url));
 const file = fileURLToPath(new URL('../docs/maintainers/coverage.md', import.meta.url));
 const args = process.argv.slice(2);
 
@@ -23,7 +24,7 @@ try {
     .flatMap((module) => [...module.children.allTests()])
     .map((test) => {
       const { rules = [], needs = [] } = test.meta();
-      return { file: relative(root, test.module.moduleId), title: test.name, rules, needs };
+      return { file: relative(repository, test.module.moduleId), title: test.name, rules, needs };
     });
   const order = (left, right) => (left < right ? -1 : left > right ? 1 : 0);
   tests.sort((left, right) => order(left.file, right.file) || order(left.title, right.title));

@@ -51,15 +51,7 @@ async function pack(dist, { entry, folder, isExternal, plugins = [] }) {
     cwd: dist,
     platform: 'node',
     external: isExternal,
-    plugins: [
-      smallerMessages(dist),
-      lazyCodecs,
-      lighterUndici,
-      withoutPrograms,
-      withoutLibraries,
-      compiledAtOnce,
-      ...plugins,
-    ],
+    plugins: [smallerMessages(dist), lazyCodecs, lighterUndici, withoutPrograms, compiledAtOnce, ...plugins],
     onLog: (_, { code, message }) => {
       // A module that one file loads on demand and another at once is no mistake.
       if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message);
@@ -146,15 +138,6 @@ const withoutPrograms = {
 const compiledAtOnce = {
   name: 'compiled-at-once',
   renderChunk: (code) => code.replace(/__commonJSMin\(\(\(([^()]*)\) => \{/g, '__commonJSMin((function ($1) {'),
-};
-
-/** Leaves out the libraries that are bundled already. Chunks are not as deep as the modules that import them. */
-const withoutLibraries = {
-  name: 'without-libraries',
-  resolveId: {
-    filter: { id: /[\\/]libraries[\\/][^\\/]+\.cjs$/ },
-    handler: (id) => ({ id: id.replace(/^(?:\.\.\/)+/, '../../'), external: 'relative' }),
-  },
 };
 
 /** Leaves out what the other commands load on demand: `main.ts` starts none of them from this pack. */

@@ -10,6 +10,7 @@ function snippet(name) {
   return readFileSync(new URL(`test/unit/house/snippets/${name}.ts`, root), 'utf8')
     .replace("'../../../../src/index.js'", "'sandflow'")
     .replace(/'(?:\.\.\/){4}(?:src\/)?([a-z-]+)\/index\.js'/g, "'sandflow/$1'")
+    .replace("'../../../../local-service/src/index.js'", "'sandflow-local-service'")
     .replace("'../../../../workflows/waiting.js'", "'sandflow/waiting'")
     .trimEnd();
 }

@@ -2,7 +2,7 @@
  * The library: start jobs and talk to them, run a worker, receive webhooks, call the service.
  *
  * Each area also has its own entry, such as `sandflow/client`, which loads nothing else. Use `sandflow/workflows` to
- * register the workflows in your own worker, and `sandflow/local-service` in tests.
+ * register the workflows in your own worker, and `sandflow-local-service` in tests.
  *
  * In the examples of its functions, `client` is what `connectTemporal` returns, `api` what `createSandboxClient` returns,
  * `config` what `readConfig` returns, and `results` what `createResultStore` returns. Other names stand for your values.

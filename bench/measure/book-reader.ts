@@ -1,5 +1,5 @@
 /** Reads the books of the local service: every call that it received and every webhook that it sent. */
-import type { Inspection, InspectionSummary } from '../../src/local-service/index.js';
+import type { Inspection, InspectionSummary } from '../../local-service/src/index.js';
 
 export type BookPages = { readonly [Page in 'calls' | 'sandboxes' | 'deliveries']: ReturnType<Inspection[Page]> };
 

@@ -1,5 +1,5 @@
 /** Runs the local Sandbox Service as a process. */
-import { createLocalService, type LocalServiceOptions } from '../../src/local-service/index.js';
+import { createLocalService, type LocalServiceOptions } from '../../local-service/src/index.js';
 import { serve } from './entry.js';
 
 export interface ServiceSettings {

@@ -15,7 +15,7 @@ eventually() { # seconds, command …
 runs() { [[ $(inspect "$1" State.Status) == running ]]; }
 has_health() { [[ $(inspect "$1" State.Health.Status) == healthy ]]; }
 healthy() { eventually 120 has_health "$1"; }
-one_shots='image temporal-schema temporal-namespace local-namespace local-webhook'
+one_shots='image local-image temporal-schema temporal-namespace local-namespace local-webhook'
 ended_well() { [[ $(inspect "$1" State.Status) == exited && $(inspect "$1" State.ExitCode) == 0 ]]; }
 one_shots_ended() {
   local service

@@ -60,13 +60,14 @@ trap 'take_down > "$log/down" 2>&1; [[ -z ${health:-} ]] || kill "$health"' EXIT
 
 echo "— the default profile, with $ENGINE"
 need 'the image is built' compose build image
-echo "        $("$ENGINE" images --format '{{.Repository}}:{{.Tag}} {{.Size}}' | grep 'sandflow:')"
+need 'the image of the local service is built' compose --profile local build local-image
+echo "        $("$ENGINE" images --format '{{.Repository}}:{{.Tag}} {{.Size}}' | grep 'sandflow[a-z-]*:')"
 for port in 7233 7392 8233 9465; do check "port $port is free" eventually 120 unused $port; done
 need 'it starts' starts --profile ui up --detach
 check 'a worker that cannot read the key says so, and ends' eventually 60 logs_say worker 'cannot be read'
 "$ENGINE" run --detach --init --name $project-remote --network ${project}_default --network-alias api \
-  --volume "$here/remote-service.mjs:/remote-service.mjs:ro" --entrypoint node sandflow:0.1.0 \
-  /remote-service.mjs --api-key-file /var/lib/sandflow/key > /dev/null
+  --volume "$here/remote-service.mjs:/remote-service.mjs:ro" --entrypoint node sandflow-local-service:0.1.0 \
+  /remote-service.mjs --directory /var/lib/sandflow/local --api-key-file /var/lib/sandflow/key > /dev/null
 eventually 30 "$ENGINE" exec $project-remote test -s /var/lib/sandflow/key
 "$ENGINE" exec $project-remote cat /var/lib/sandflow/key > "$key" && chown 1000 "$key"
 for service in postgresql temporal worker; do need "$service is healthy" healthy $service; done

@@ -31,13 +31,14 @@ export function supervisorCommand(main: MainProgram, config: Config): ChildComma
 }
 
 export function localServiceCommand(
-  main: MainProgram,
+  program: MainProgram,
   config: Config,
   options: { readonly port: number; readonly directory: string; readonly apiKeyFile: string },
 ): ChildCommand {
-  const { port, directory, apiKeyFile } = options;
-  const args = ['--port', String(port), '--directory', directory, '--api-key-file', apiKeyFile, '--ready-json'];
-  return command('local-service', main, config, {}, ['local', ...args]);
+  return command('local-service', program, config, {}, [
+    ...['--port', String(options.port), '--directory', options.directory, '--api-key-file', options.apiKeyFile],
+    ...['--config-if-present', join(config.home, 'local-service.json'), '--ready-json'],
+  ]);
 }
 
 export function bridgeAddress(bridgePort: number): string {

@@ -23,6 +23,8 @@ const electionPollMs = 100;
 interface RunSupervisorOptions {
   /** How this program is started, for the children. */
   readonly main: MainProgram;
+  /** The program of the local service. Default: that of its package. */
+  readonly localProgram?: MainProgram;
   /** True for `sandflow dev`: stays up even if it is idle. */
   readonly foreground: boolean;
   /** How long the supervisor stays up with no clients and no open jobs, in ms. Default: as configured. */
@@ -79,7 +81,7 @@ async function holdStack(
   watch: StackWatch,
   options: RunSupervisorOptions,
 ): Promise<void> {
-  const { log, main, temporalBinary, idleMs = config.idleMs } = options;
+  const { log, main, localProgram, temporalBinary, idleMs = config.idleMs } = options;
   const signal = anySignal([options.signal, watch.ended]);
   const onProgress = (line: string) => {
     log(line);
@@ -87,7 +89,15 @@ async function holdStack(
   };
   let stack: Stack;
   try {
-    stack = await startStack(config, { main, onProgress, log, signal, temporalBinary, onLateBridge: control.ready });
+    stack = await startStack(config, {
+      main,
+      localProgram,
+      onProgress,
+      log,
+      signal,
+      temporalBinary,
+      onLateBridge: control.ready,
+    });
   } catch (error) {
     if (signal.aborted) return;
     const code = error instanceof SandflowError ? error.code : 'stack_failed';

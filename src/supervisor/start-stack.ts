@@ -25,6 +25,7 @@ import {
 import type { StackDescription } from './control-protocol.js';
 import { type KeptService, keepRunning } from './keep-running.js';
 import { startBridgeLater } from './late-bridge.js';
+import { localServiceProgram } from './local-service-program.js';
 import { choosePorts, type StackPorts } from './ports.js';
 import { startReadyChild } from './ready-child.js';
 import { registerBridge } from './register-bridge.js';
@@ -37,6 +38,8 @@ const childGraceMs = 10_000;
 export interface StartStackOptions {
   /** How this program is started, for the children. */
   readonly main: MainProgram;
+  /** The program of the local service. Default: that of its package. */
+  readonly localProgram?: MainProgram;
   readonly onProgress: (line: string) => void;
   readonly log: (line: string) => void;
   /** Ends the start. */
@@ -130,7 +133,7 @@ interface PartsOptions extends StartStackOptions {
 type LocalService = KeptService & NonNullable<StackAddresses['localService']>;
 
 function createParts(config: Config, options: PartsOptions) {
-  const { main, ports, logs, log, onProgress, signal } = options;
+  const { main, localProgram, ports, logs, log, onProgress, signal } = options;
   const paths = stackPaths(config.home);
   const childOptions = (name: string, graceMs: number) => {
     const file = openRotatingLog(join(paths.logDirectory, `${name}.log`));
@@ -156,7 +159,11 @@ function createParts(config: Config, options: PartsOptions) {
     async localService(): Promise<LocalService> {
       const { localServiceDirectory: directory, localApiKeyFile: apiKeyFile } = paths;
       await ensureKeyFile(apiKeyFile);
-      const command = localServiceCommand(main, config, { port: ports.localService, directory, apiKeyFile });
+      const command = localServiceCommand(localProgram ?? localServiceProgram(), config, {
+        port: ports.localService,
+        directory,
+        apiKeyFile,
+      });
       const service = await keep(command, childGraceMs);
       if (service.url !== undefined) return { ...service, apiUrl: service.url, apiKeyFile };
       await service.stop();

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
-import type { FaultInput } from '../../src/local-service/index.js';
+import type { FaultInput } from '../../local-service/src/index.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
 import type { StopOptions } from '../../src/workflow-client/stops/stop-input.js';
 import { itemWorkflowId, jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';

@@ -9,15 +9,19 @@ import { fileURLToPath } from 'node:url';
 
 const memory = '/dev/shm';
 const neededBytes = 4 * 1024 ** 3;
-const buildScript = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
+const builds = ['build.mjs', 'build-local-service.mjs'].map((name) =>
+  fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url)),
+);
 /** Projects have modules of their own, and share the environment. */
 const prepared = 'SANDFLOW_TESTS_PREPARED';
 
 export default function setup(): void {
   if (process.env[prepared] !== undefined) return;
   process.env[prepared] = 'yes';
-  const { status } = spawnSync(process.execPath, [buildScript, '--if-changed'], { stdio: 'inherit' });
-  if (status !== 0) throw new Error('The build failed.');
+  for (const build of builds) {
+    const { status } = spawnSync(process.execPath, [build, '--if-changed'], { stdio: 'inherit' });
+    if (status !== 0) throw new Error('The build failed.');
+  }
   const folder = folderInMemory();
   if (folder === undefined) return;
   process.env.TMPDIR = folder;

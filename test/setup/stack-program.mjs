@@ -11,7 +11,8 @@ import { ensureStack, runSupervisor } from '../../dist/src/supervisor/index.js';
 
 const config = readConfig();
 const [role, ...args] = process.argv.slice(2);
-const main = { command: process.execPath, args: [fileURLToPath(import.meta.url)] };
+const self = fileURLToPath(import.meta.url);
+const main = { command: process.execPath, args: [self] };
 const note = (what) =>
   appendFileSync(join(config.home, 'events.jsonl'), `${JSON.stringify({ role, what, pid: process.pid })}\n`);
 const option = (name) => args[args.indexOf(name) + 1];
@@ -64,6 +65,7 @@ const roles = {
     note('started');
     const ended = await runSupervisor(config, {
       main,
+      localProgram: { command: process.execPath, args: [self, 'local'] },
       foreground: process.env.TEST_FOREGROUND === '1',
       idleMs: Number(process.env.TEST_IDLE_MS ?? 10_000),
       log: (line) => process.stderr.write(`${line}\n`),

@@ -7,15 +7,15 @@ import { Client, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/
 import type { DataConverter } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { inject } from 'vitest';
-import { type Bridge, createBridge, createSecretSource, ensureWebhook, webhookPath } from '../../src/bridge/index.js';
-import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
-import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import {
   createLocalService,
   type FaultInput,
   type LocalService,
   type LocalServiceOptions,
-} from '../../src/local-service/index.js';
+} from '../../local-service/src/index.js';
+import { type Bridge, createBridge, createSecretSource, ensureWebhook, webhookPath } from '../../src/bridge/index.js';
+import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
+import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { createResultStore, type ResultStore } from '../../src/result-store/index.js';
 import { createSandflowWorker, type SandflowWorkerOptions } from '../../src/worker/index.js';
 import type { createThenPrompt, JobInput } from '../../workflows/index.js';

@@ -54,7 +54,7 @@ server_and_tools() {
   build "$image"
   context temporal-admin-tools
   cp "$bin/sql" temporal-sql-tool
-  (cd "$root" && npm run --silent build -- --if-changed)
+  (cd "$root" && npm run --silent build:if-changed)
   # A cached file may be for its owner alone, and the container runs as another user.
   install -m 755 "$(type -P "$(node "$root/scripts/find-temporal.mjs")")" temporal
   mkdir schema && cp -r "$module/schema/postgresql" schema/ && chmod -R u+w,a+rX schema

@@ -6,12 +6,13 @@ import type { Config } from '../../config.js';
 import { isLoopbackHost } from '../../contract/urls.js';
 import { apiKeyOf } from '../../os/key-file.js';
 import type { Notices } from '../output/reporter.js';
-import { asCalled } from '../program-name.js';
+import { programName } from '../program-name.js';
 import { readWhole } from './answer-text.js';
 import { isolationSchema, type SaidIsolation, sayIsolation } from './isolation.js';
 import type { LocalClock } from './local-clock.js';
 
 const timeoutMs = 5_000;
+const restarts = `That is \`${programName} down && ${programName} up\`, or another start of \`${programName} local\`.`;
 
 const answerSchema = z.object({
   isolation: isolationSchema,
@@ -65,7 +66,7 @@ async function ask(service: Service): Promise<LocalFacts> {
   return {
     isolation: { known: isolation, problem: null },
     clock: { ...clock, aheadMs: Date.parse(clock.now) - middleMs },
-    changedSettings: changedSettings && asCalled(changedSettings),
+    changedSettings: changedSettings && `${changedSettings} ${restarts}`,
   };
 }
 

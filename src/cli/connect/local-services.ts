@@ -5,7 +5,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJsonFile, writePrivateFile } from '../../os/private-file.js';
+import { readJsonFile } from '../../os/private-file.js';
 
 const serviceSchema = z.object({ pid: z.number().int().positive(), url: z.string(), apiKeyFile: z.string() });
 export type RunningLocalService = z.infer<typeof serviceSchema>;
@@ -14,20 +14,9 @@ const answerWithinMs = 2_000;
 
 const folderOf = (home: string) => join(home, 'local-services');
 
-/** @returns a function that forgets the service */
-export async function announceLocalService(
-  home: string,
-  service: Omit<RunningLocalService, 'pid'>,
-): Promise<() => Promise<void>> {
-  const path = join(folderOf(home), `${process.pid}.json`);
-  // The service also works without a home that can be written.
-  const isKept = await writePrivateFile(path, `${JSON.stringify({ ...service, pid: process.pid })}\n`).then(
-    () => true,
-    () => false,
-  );
-  return async () => {
-    if (isKept) await rm(path, { force: true });
-  };
+/** The file in which a service that this process starts says where it runs. */
+export function announcementOf(home: string): string {
+  return join(folderOf(home), `${process.pid}.json`);
 }
 
 /** The services whose process is alive. Forgets the others, which were killed. */

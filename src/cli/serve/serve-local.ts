@@ -1,58 +1,52 @@
 import { join, resolve } from 'node:path';
-import { aborted } from '../../os/aborted.js';
-import { ensureKeyFile } from '../../os/private-file.js';
-import { checkTrustedFolder, prepareTrustedFolder } from '../../os/trusted-folder.js';
-import { stackPaths } from '../../supervisor/stack-paths.js';
-import { announceLocalService } from '../connect/local-services.js';
-import type { CliIo } from '../io.js';
+import { spawnBoundToParent } from '../../os/spawn-bound-to-parent.js';
+import { localServiceProgram } from '../../supervisor/local-service-program.js';
+import { announcementOf } from '../connect/local-services.js';
+import type { CliIo, OutputStream } from '../io.js';
 import type { LocalOptions } from '../local/options.js';
-import { programName } from '../program-name.js';
-import { changeOf, readLocalConfig } from './local-config.js';
-import { createLogLines, listened, parsePort, sayReady } from './serving.js';
+import { parsePort } from './serving.js';
 
-/** Serves until the first Ctrl-C or SIGTERM. Work in progress continues at the next start. */
-export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void> {
+/**
+ * Runs the local service until the first Ctrl-C or SIGTERM, as a process that ends with this one.
+ * @returns its exit code
+ */
+export async function serveLocal(options: LocalOptions, io: CliIo): Promise<number> {
   const port = parsePort(options.port);
   const { home } = await io.readConfig();
-  // The settings in this folder name the commands that run as agents.
-  await checkTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
-  const configFile =
-    options.config === undefined
-      ? { path: join(home, 'local-service.json'), optional: true }
-      : { path: resolve(io.cwd, options.config), optional: false };
-  const settings = await readLocalConfig(configFile);
-  const directory = resolve(io.cwd, options.directory ?? join(home, 'local'));
-  const apiKeyFile = resolve(io.cwd, options.apiKeyFile ?? join(directory, 'api-key'));
-  await prepareTrustedFolder({ path: directory, setting: '--directory' });
-  const { createLocalService } = await import('../../local-service/index.js');
-  const isOfStack = directory === stackPaths(home).localServiceDirectory;
-  // The mode of the directory keeps its content private, so files that a sandbox creates may have the usual modes.
-  io.umask?.(0o022);
-  const service = await createLocalService({
-    ...settings,
-    directory,
-    apiKey: await ensureKeyFile(apiKeyFile),
-    port,
-    faultsEnabled: options.faults === true || settings.faultsEnabled === true,
-    log: createLogLines(io.stderr),
-    async changedSettings() {
-      const change = await changeOf(configFile, settings);
-      const restart = isOfStack
-        ? `\`${programName} down && ${programName} up\``
-        : `a restart of \`${programName} local\``;
-      return change && `${change} The running service keeps its earlier settings until ${restart}.`;
-    },
+  const place = (path: string) => resolve(io.cwd, path);
+  const directory = place(options.directory ?? join(home, 'local'));
+  const program = localServiceProgram();
+  const child = spawnBoundToParent(
+    program.command,
+    [
+      ...program.args,
+      ...['--port', String(port), '--directory', directory],
+      ...(options.apiKeyFile === undefined ? [] : ['--api-key-file', place(options.apiKeyFile)]),
+      ...(options.config === undefined
+        ? ['--config-if-present', join(home, 'local-service.json')]
+        : ['--config', place(options.config)]),
+      ...['--announce', announcementOf(home)],
+      ...(options.faults ? ['--faults'] : []),
+      ...(options.readyJson ? ['--ready-json'] : []),
+    ],
+    { cwd: io.cwd, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const ended = new Promise<number>((settle, fail) => {
+    child.once('error', fail);
+    child.once('close', (code) => settle(code ?? 1));
   });
-  let forget = async () => {};
+  copy(child.stdout, io.stdout);
+  copy(child.stderr, io.stderr);
+  const end = () => child.kill('SIGTERM');
+  io.interrupted.addEventListener('abort', end);
+  if (io.interrupted.aborted) end();
   try {
-    const { url } = await listened(service.listen());
-    if (!isOfStack) forget = await announceLocalService(home, { url, apiKeyFile });
-    const text = `The local Sandbox Service runs at ${url}. Sandbox isolation: ${service.isolation.text}. Use it with:
-  export SANDBOX_API_URL=${url} SANDBOX_API_KEY_FILE=${apiKeyFile}`;
-    sayReady(io, { url, text }, options);
-    await aborted(io.interrupted);
+    return await ended;
   } finally {
-    await forget();
-    await service.close();
+    io.interrupted.removeEventListener('abort', end);
   }
+}
+
+function copy(from: NodeJS.ReadableStream | null, to: OutputStream): void {
+  from?.on('data', (chunk: Uint8Array) => to.write(chunk));
 }

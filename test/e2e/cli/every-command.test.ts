@@ -38,9 +38,9 @@ const elsewhere: Readonly<Record<string, string>> = {
   'schedule remove': 'test/workflows/schedule/command.test.ts',
   'codec-server': 'test/workflows/encryption/codec-server.test.ts',
   'stops sweep': 'test/workflows/stop/sweep.test.ts',
-  exec: 'test/local-service/cli/sandbox-commands.test.ts',
-  cp: 'test/local-service/cli/sandbox-commands.test.ts',
-  ssh: 'test/local-service/cli/sandbox-commands.test.ts',
+  exec: 'test/e2e/cli/sandbox-commands.test.ts',
+  cp: 'test/e2e/cli/sandbox-commands.test.ts',
+  ssh: 'test/e2e/cli/sandbox-commands.test.ts',
   completion: 'test/unit/cli/completion.test.ts',
   supervisor: 'test/e2e/faults/kill-each-part.test.ts',
 };

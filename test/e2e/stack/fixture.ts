@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
+import type { FaultInput, Inspection } from '../../../local-service/src/index.js';
 import type { JobReport } from '../../../src/cli/output/job-report.js';
 import { parseOwnedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
-import type { FaultInput, Inspection } from '../../../src/local-service/index.js';
 import { listProcesses, temporalArguments } from '../../setup/stack-harness.js';
 import type { CliHome, Ended } from '../cli/program.js';
 
@@ -18,7 +18,8 @@ export const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
 
 /** The running processes of a part of the embedded stack: one, or none while it restarts. */
 export function partPids(cli: CliHome, part: Part): readonly number[] {
-  const pids = cli.alive(part === 'temporal' ? temporalArguments : `main.js ${part} `);
+  const programs: Partial<Record<Part, string>> = { temporal: temporalArguments, local: 'program/main.js --port' };
+  const pids = cli.alive(programs[part] ?? `main.js ${part} `);
   // A child has the arguments of its parent until it becomes its own program.
   return pids.filter((pid) => !pids.includes(parentOf(pid)));
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { claimText, markerWord, recoverText, removalText } from '../../../activities/sandbox/command-marker.js';
+import { createLocalService, type LocalService } from '../../../local-service/src/index.js';
 import { createSandboxClient, type SandboxClient } from '../../../src/client/index.js';
-import { createLocalService, type LocalService } from '../../../src/local-service/index.js';
 
 const hasBubblewrap = (() => {
   try {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { startService } from '../../local-service/service-under-test.js';
-import { register, startReceiver } from '../../local-service/webhooks/receiver.js';
+import { startService } from '../../../local-service/test/service/service-under-test.js';
+import { register, startReceiver } from '../../../local-service/test/service/webhooks/receiver.js';
 
 /** A server of this machine that expects no webhooks; records the method of each request. */
 async function startBystander(): Promise<{ readonly url: string; readonly methods: string[] }> {

@@ -1,6 +1,6 @@
 /** The three programs of agents that most people use, with a scripted model, in isolated sandboxes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServiceUnderTest, startService } from '../../local-service/service-under-test.js';
+import { type ServiceUnderTest, startService } from '../../../local-service/test/service/service-under-test.js';
 import { type ModelServer, startModelServer } from './model-server.js';
 import { programFolder, programNames, settingsFor, wirings } from './programs.js';
 

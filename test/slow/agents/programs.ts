@@ -1,13 +1,13 @@
 /** The real programs of agents, as npm installs them, with the scripts of `examples/agent` next to them. */
 import { cp, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LocalServiceOptions } from '../../../local-service/src/index.js';
 import { readConfig } from '../../../src/config.js';
-import type { LocalServiceOptions } from '../../../src/local-service/index.js';
 import { repository } from '../../unit/house/source-imports.js';
 import { npmInstall } from '../e2e/package/installed.js';
 import type { ModelServer } from './model-server.js';
 
-/** The versions whose lines `src/local-service/agent/output` was read from. */
+/** The versions whose lines `local-service/src/agent/output` was read from. */
 const packages = {
   'claude-code': '@anthropic-ai/claude-code@2.1.332',
   codex: '@openai/codex@0.171.0',

@@ -1,6 +1,7 @@
 /** What must be true after every run by the records of the service, regardless of the result and the fault. */
+
+import type { SandboxRecord } from '../../../local-service/src/store/sandbox-record.js';
 import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states.js';
-import type { SandboxRecord } from '../../../src/local-service/store/sandbox-record.js';
 import type { JobResult } from '../../../workflows/index.js';
 import type { ProxiedCall } from './faults/fault-proxy.js';
 import type { Ended, Prepared, Scenario } from './scenarios/scenario.js';

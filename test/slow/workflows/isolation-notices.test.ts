@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { usableIsolations } from '../../local-service/machine/machine-fixture.js';
+import { usableIsolations } from '../../../local-service/test/service/machine/machine-fixture.js';
 import { type CliOutcome, cli as runCli } from '../../unit/cli/in-process.js';
 import { createStand, deployment, type Stand, type StandOptions, script } from '../../workflows/workflow-harness.js';
 

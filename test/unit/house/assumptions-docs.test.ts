@@ -22,7 +22,7 @@ test('docs/maintainers/assumptions.md explains exactly the ids of the contract',
 
 test('every assumption is used by a row of the contract or by the local service', () => {
   const rows = new Set<string>(Object.values<Endpoint>(endpoints).flatMap(({ assumed = [] }) => assumed));
-  const sources = sourceFiles('src/local-service').map(readSource).join('\n');
+  const sources = sourceFiles('local-service/src').map(readSource).join('\n');
   const unused = Object.keys(assumptions).filter((id) => !rows.has(id) && !sources.includes(id));
   expect(unused).toEqual([]);
 });

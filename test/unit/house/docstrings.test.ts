@@ -15,7 +15,7 @@ const library = [...exportsOf('src/index.ts').values()];
 const namesOf = (found: readonly { readonly name: string }[]) => found.map(({ name }) => name);
 
 test('every export of the library, and every option, has a docstring', () => {
-  const ofService = [...exportsOf('src/local-service/index.ts').values()];
+  const ofService = [...exportsOf('local-service/src/index.ts').values()];
   const all = [...library, ...ofService.filter(({ kind }) => kind === 'field')];
   expect(all.length).toBeGreaterThan(400);
   expect(namesOf(all.filter(({ docstring }) => docstring === ''))).toEqual([]);

@@ -160,15 +160,16 @@ test('SKILL.md has the front matter of the Agent Skills format', () => {
 
 test('CONTRIBUTING has a row for every library', () => {
   type Versions = Readonly<Record<string, string>>;
-  const { dependencies, devDependencies } = JSON.parse(readSource('package.json')) as {
-    readonly dependencies: Versions;
-    readonly devDependencies: Versions;
-  };
+  const [main, ofService] = ['package.json', 'local-service/package.json'].map(
+    (path) => JSON.parse(readSource(path)) as { readonly dependencies: Versions; readonly devDependencies: Versions },
+  );
+  const dependencies = { ...main?.dependencies, ...ofService?.dependencies };
+  const devDependencies = { ...main?.devDependencies, ...ofService?.devDependencies };
   const section = readSource('CONTRIBUTING.md').split('\n## Libraries\n')[1]?.split('\n## ')[0] ?? '';
   const rows = [...section.matchAll(/^\| `([^`]+)` \| \S/gm)].map(([, name = '']) => name);
   const libraries = Object.keys(dependencies).filter((name) => !name.startsWith('@temporalio/'));
   // The build bundles the others.
-  expect(rows.filter((name) => !(name in devDependencies)).sort()).toEqual(libraries.sort());
+  expect(rows.filter((name) => name in dependencies || !(name in devDependencies)).sort()).toEqual(libraries.sort());
 });
 
 test('CONTRIBUTING names existing scripts of the package', () => {
@@ -180,7 +181,9 @@ test('CONTRIBUTING names existing scripts of the package', () => {
 
 test('the architecture lists the parts of the import rules', () => {
   const listed = [
-    ...readSource('docs/architecture.md').matchAll(/^\| `((?:src|workflows|activities)[\w./-]*?)\/?` \|/gm),
+    ...readSource('docs/architecture.md').matchAll(
+      /^\| `((?:src|workflows|activities|local-service\/src)[\w./-]*?)\/?` \|/gm,
+    ),
   ];
   const parts = importRules
     .map(({ part }) => part)

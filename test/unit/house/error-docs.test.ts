@@ -47,7 +47,7 @@ describe('docs/errors.md', () => {
       'src/contract/workflow-safe/sandflow-error-codes.ts',
       'src/contract/workflow-safe/result-error-codes.ts',
     ];
-    const text = sourceFiles('src', 'activities', 'workflows')
+    const text = sourceFiles('src', 'activities', 'workflows', 'local-service/src')
       .filter((file) => !registries.includes(file))
       .map(readSource)
       .join('\n');

@@ -4,7 +4,7 @@ import { importsIn, readSource, sourceFiles } from './source-imports.js';
 type Arrow = readonly [from: string, to: string];
 
 /** Imports of our own files, types included. */
-const imports = sourceFiles('src', 'activities', 'workflows').flatMap((file) =>
+const imports = sourceFiles('src', 'activities', 'workflows', 'local-service/src').flatMap((file) =>
   importsIn(file, readSource(file)).flatMap(({ target, isOwn }) => (isOwn ? [[file, target] as const] : [])),
 );
 
@@ -37,7 +37,7 @@ function twoWayPairs(arrows: readonly Arrow[]): string[] {
 }
 
 describe('the folders import each other in one direction, types included', () => {
-  test.each(['workflows', 'src', 'src/local-service', 'src/workflow-client'])('in %s', (root) => {
+  test.each(['workflows', 'src', 'local-service/src', 'src/workflow-client'])('in %s', (root) => {
     expect(arrowsIn(root)).not.toEqual([]);
     expect(inCycles(arrowsIn(root))).toEqual([]);
   });

@@ -103,7 +103,7 @@ export const importRules: readonly Rule[] = [
     packages: ['node:'],
   },
   {
-    part: 'src/local-service',
+    part: 'local-service/src',
     own: ['src/contract', 'src/webhook', 'src/os'],
     packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'zod'],
   },

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { defaultMaxActivities } from '../../../activities/index.js';
 import { describeFailure } from '../../../activities/retry/classify.js';
 import { maxPatchBytes } from '../../../activities/sandbox/diff-script.js';
+import { maxWebhooks } from '../../../local-service/src/accounts/limits.js';
+import { defaultTimings } from '../../../local-service/src/timings.js';
 import { ApiError } from '../../../src/client/index.js';
 import { timestampToleranceSeconds } from '../../../src/contract/records/webhook-events.js';
 import { maxTtlSeconds } from '../../../src/contract/requests/sandbox-requests.js';
@@ -15,8 +17,6 @@ import {
   maxSteps,
   maxTextBytes,
 } from '../../../src/contract/workflow-safe/stored-text.js';
-import { maxWebhooks } from '../../../src/local-service/accounts/limits.js';
-import { defaultTimings } from '../../../src/local-service/timings.js';
 import { defaultPolicy } from '../../../src/workflow-client/fanouts/fanout-input.js';
 import { longMs } from '../../../src/workflow-client/jobs/job-input.js';
 import {
@@ -159,9 +159,9 @@ const limits: readonly (readonly [string, string])[] = [
   ['data of a stopped sandbox', days(dataExpiryMs)],
   ['lifetime of an API key', days(1_000 * constantIn('src/contract/requests/account-requests.ts', 'maxKeyTtlSeconds'))],
   ['webhooks of an account', count(maxWebhooks)],
-  ['attempts of a delivery', count(constantIn('src/local-service/webhooks/deliverer.ts', 'maxAttempts'))],
+  ['attempts of a delivery', count(constantIn('local-service/src/webhooks/deliverer.ts', 'maxAttempts'))],
   ['time for the bridge to answer a delivery', s(webhookTimeoutMs)],
-  ['processes in a list', count(constantIn('src/local-service/machine/processes/list.ts', 'maxProcesses'))],
+  ['processes in a list', count(constantIn('local-service/src/machine/processes/list.ts', 'maxProcesses'))],
 ];
 
 const page = readSource('docs/limits.md');

@@ -3,10 +3,10 @@ import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { localConfigSchema, readLocalConfig } from '../../../src/cli/serve/local-config.js';
-import { faultSpecificationSchema } from '../../../src/local-service/faults/fault-specification.js';
-import { readSeedDocument, seedDocumentSchema } from '../../../src/local-service/state/seed-document.js';
-import { ruleById } from '../../conformance/rules/catalogue.js';
+import { faultSpecificationSchema } from '../../../local-service/src/faults/fault-specification.js';
+import { localConfigSchema, readLocalConfig } from '../../../local-service/src/program/settings-file.js';
+import { readSeedDocument, seedDocumentSchema } from '../../../local-service/src/state/seed-document.js';
+import { ruleById } from '../../../local-service/test/conformance/rules/catalogue.js';
 import { temporaryDirectory } from '../cli/temporary-directory.js';
 import { readSource, repository } from './source-imports.js';
 
@@ -49,7 +49,7 @@ test('the examples of docs/local-service.md are valid settings', async () => {
 });
 
 test('docs/testing.md lists each route below /_local', () => {
-  const folder = 'src/local-service/http/admin';
+  const folder = 'local-service/src/http/admin';
   const routes = readdirSync(join(repository, folder)).flatMap((file) =>
     [...readSource(`${folder}/${file}`).matchAll(/server\.(\w+)(?:<.*?>)?\('(\/_local\/.*?)'/g)].map(
       ([, method = '', path]) => `${method.toUpperCase()} ${path}`,

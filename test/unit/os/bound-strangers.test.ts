@@ -85,9 +85,9 @@ test('every server of the program has such a bound', () => {
   const others = [
     'src/os/free-port.ts',
     'src/os/require-loopback.ts',
-    'src/local-service/machine/network/allowed-ports.ts',
+    'local-service/src/machine/network/allowed-ports.ts',
   ];
-  const servers = sourceFiles('src').filter((file) =>
+  const servers = sourceFiles('src', 'local-service/src').filter((file) =>
     /import \{[^}]*\bcreateServer\b[^}]*\} from 'node:/.test(readSource(file)),
   );
   const unbounded = servers.filter((file) => !readSource(file).includes('boundStrangers('));

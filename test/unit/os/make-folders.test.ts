@@ -2,8 +2,8 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { createLocalService } from '../../../local-service/src/index.js';
 import { reserveSecretFile } from '../../../src/bridge/secret-file.js';
-import { createLocalService } from '../../../src/local-service/index.js';
 import { createNotifySecrets } from '../../../src/notify/secrets.js';
 import { tryAcquireFileLock } from '../../../src/os/file-lock.js';
 import { makeFolders, makeFoldersSync } from '../../../src/os/make-folders.js';
@@ -61,8 +61,12 @@ describe('a folder that can never be made', () => {
   });
 
   it('is left to makeFolders wherever a user chooses the place', async () => {
-    const root = fileURLToPath(new URL('../../../src/', import.meta.url));
-    const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.ts'));
+    const root = fileURLToPath(new URL('../../../', import.meta.url));
+    const below = async (folder: string) =>
+      (await readdir(join(root, folder), { recursive: true })).map((file) => join(folder, file));
+    const files = [...(await below('src')), ...(await below('local-service/src'))].filter((file) =>
+      file.endsWith('.ts'),
+    );
     const found: string[] = [];
     for (const file of files) {
       const text = await readFile(join(root, file), 'utf8');
@@ -70,9 +74,9 @@ describe('a folder that can never be made', () => {
     }
     // Below a folder that exists.
     expect(found.sort()).toEqual([
-      'local-service/machine/local-machine-host.ts',
-      'local-service/machine/running/machines.ts',
-      'local-service/machine/running/pipe-maker.ts',
+      'local-service/src/machine/local-machine-host.ts',
+      'local-service/src/machine/running/machines.ts',
+      'local-service/src/machine/running/pipe-maker.ts',
     ]);
   });
 });

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { createLocalService } from '../../../local-service/src/index.js';
 import { readSecrets } from '../../../src/bridge/index.js';
 import { readConfig } from '../../../src/config.js';
-import { createLocalService } from '../../../src/local-service/index.js';
 import { registerBridge } from '../../../src/supervisor/register-bridge.js';
 import { readConnection } from '../../../src/supervisor/webhook-record.js';
 

@@ -1,5 +1,5 @@
 /** Everything that is known after a world has been played. */
-import type { SandboxRecord } from '../../../src/local-service/store/sandbox-record.js';
+import type { SandboxRecord } from '../../../local-service/src/store/sandbox-record.js';
 import type { StopRequestView } from '../../../src/protocol/stop.js';
 import type { JobPlan, Plan, StopPlan } from '../plan/plan.js';
 import type { Books } from '../players/account.js';

@@ -1,8 +1,8 @@
 /** Draws the plan of a world from its seed. */
 import fc from 'fast-check';
+import type { FaultInput } from '../../../local-service/src/index.js';
 import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
 import { sandboxEventTypes } from '../../../src/contract/workflow-safe/states.js';
-import type { FaultInput } from '../../../src/local-service/index.js';
 import { crossing } from './draw-crossing.js';
 import { escalationTrouble } from './draw-escalation.js';
 import { faultFamilies } from './draw-fault.js';

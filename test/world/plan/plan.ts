@@ -1,7 +1,8 @@
 /** The plan of a world: its jobs, and what goes wrong for them. A plan is data, so it can be printed and shrunk. */
+
+import type { FaultInput } from '../../../local-service/src/index.js';
 import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
 import type { SandboxEventType } from '../../../src/contract/workflow-safe/states.js';
-import type { FaultInput } from '../../../src/local-service/index.js';
 
 export interface RunPlan {
   readonly kind: 'run';

@@ -1,8 +1,8 @@
 /** What the players of a world share: the account, Temporal, and people's own sandboxes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import type { FaultInput, Inspection } from '../../../local-service/src/index.js';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
-import type { FaultInput, Inspection } from '../../../src/local-service/index.js';
 import type { ResultStore } from '../../../src/result-store/index.js';
 import type { Tag } from '../../slow/matrix/tagged-client.js';
 import type { CallOfWorld } from '../stack/wire.js';

@@ -1,6 +1,6 @@
 /** Runs the local service of a world. It keeps its state when it is killed and started again. */
 import { serve } from '../../../bench/processes/entry.js';
-import { createLocalService, type LocalServiceOptions } from '../../../src/local-service/index.js';
+import { createLocalService, type LocalServiceOptions } from '../../../local-service/src/index.js';
 
 export type ServiceSettings = Pick<LocalServiceOptions, 'directory' | 'apiKey' | 'port' | 'timings'>;
 

@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { apiKey, startService } from '../../../../local-service/test/service/service-under-test.js';
+import { connect, keyPair, run, sshUnderTest } from '../../../../local-service/test/service/ssh/ssh-fixture.js';
 import { createBridge } from '../../../../src/bridge/index.js';
 import { serveHealth } from '../../../../src/cli/serve/serve-health.js';
 import { createCodecServer, createPayloadCodec, newKeyLine, parseKeyRing } from '../../../../src/encryption/index.js';
@@ -16,8 +18,6 @@ import { freePort } from '../../../../src/os/free-port.js';
 import { askSupervisor } from '../../../../src/supervisor/control-client.js';
 import type { StackStatus } from '../../../../src/supervisor/control-protocol.js';
 import { openControlServer } from '../../../../src/supervisor/control-server.js';
-import { apiKey, startService } from '../../../local-service/service-under-test.js';
-import { connect, keyPair, run, sshUnderTest } from '../../../local-service/ssh/ssh-fixture.js';
 
 interface Held {
   readonly port: number;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LocalServiceProfile } from '../../../../src/local-service/index.js';
+import type { LocalServiceProfile } from '../../../../local-service/src/index.js';
 import { createStand, type Stand, script } from '../../../workflows/workflow-harness.js';
 
 type Profile = Partial<LocalServiceProfile>;

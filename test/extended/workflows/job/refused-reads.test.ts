@@ -1,8 +1,8 @@
 /** Tests what workflows catch with the failures that arrive there: those of reads are not wrapped. */
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { FaultInput } from '../../../../local-service/src/index.js';
 import { ConnectionError } from '../../../../src/client/index.js';
-import type { FaultInput } from '../../../../src/local-service/index.js';
 import type { JobResult } from '../../../../workflows/index.js';
 import { createClosing, sendJson, startStand } from '../../../unit/client/http-harness.js';
 import { shareChangedStand } from '../../../workflows/changed-stand.js';

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { FaultInput } from '../../../../src/local-service/index.js';
+import type { FaultInput } from '../../../../local-service/src/index.js';
 import type { FanoutInput, FanoutItem } from '../../../../src/protocol/fanout/fanout-input.js';
 import type { ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
 import { createResultStore } from '../../../../src/result-store/index.js';

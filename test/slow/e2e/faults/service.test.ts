@@ -1,6 +1,6 @@
 /** Services that differ from the local one's defaults, through the command line. */
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import type { FaultInput, LocalServiceProfile } from '../../../../src/local-service/index.js';
+import type { FaultInput, LocalServiceProfile } from '../../../../local-service/src/index.js';
 import { accepted, arm, armed, readBooks, reportOf, shell } from '../../../e2e/stack/fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from '../../../e2e/stack/fixture-parts.js';
 

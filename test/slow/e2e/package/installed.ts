@@ -1,4 +1,4 @@
-/** The package as somebody installs it: packed, and installed from its tarball in an empty folder. */
+/** The two packages as somebody installs them: packed, and installed from their tarballs in an empty folder. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -18,6 +18,9 @@ export interface InstalledPackage {
   /** The folder of the project that has installed sandflow. */
   readonly folder: string;
   readonly tarball: string;
+  /** The tarball of the local service. */
+  readonly localTarball: string;
+  /** The files of sandflow. */
   readonly files: readonly PackedFile[];
   /** What npm printed on stderr while it installed. */
   readonly warnings: string;
@@ -74,19 +77,28 @@ export async function installGlobally(line: string, cwd: string): Promise<{ warn
 
 export async function installPackage(): Promise<InstalledPackage> {
   const folder = mkdtempSync(join(tmpdir(), 'sandflow-installed-'));
-  const { stdout } = await execute('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: repository,
-    env: environment,
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  const [packed] = JSON.parse(stdout) as readonly { readonly filename: string; readonly files: PackedFile[] }[];
-  if (!packed) throw new Error('npm packed nothing.');
+  const all = ['--workspaces', '--include-workspace-root'];
+  const { stdout } = await execute(
+    'npm',
+    ['pack', ...all, '--json', '--ignore-scripts', '--pack-destination', folder],
+    {
+      cwd: repository,
+      env: environment,
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  );
+  type Packed = { readonly name: string; readonly filename: string; readonly files: PackedFile[] };
+  const both = JSON.parse(stdout) as readonly Packed[];
+  const [packed, local] = ['sandflow', 'sandflow-local-service'].map((name) => both.find((one) => one.name === name));
+  if (!packed || !local) throw new Error('npm did not pack both packages.');
   await writeFile(join(folder, 'package.json'), '{"name":"newcomer","private":true,"type":"module"}\n');
   const tarball = join(folder, packed.filename);
-  const warnings = await npmInstall(folder, tarball);
+  const localTarball = join(folder, local.filename);
+  const warnings = await npmInstall(folder, [tarball, localTarball]);
   return {
     folder,
     tarball,
+    localTarball,
     files: packed.files,
     warnings,
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -77,16 +77,21 @@ function run(program: string, args: readonly string[], { cwd, home, path, isOthe
   });
 }
 
-/** An empty project with the tarball, and an empty home. */
-function newProject(name: string, files: Readonly<Record<string, string>> = {}): Place & { readonly tarball: string } {
+/** An empty project with the tarballs, and an empty home. */
+function newProject(
+  name: string,
+  files: Readonly<Record<string, string>> = {},
+): Place & { readonly tarballs: readonly string[] } {
   const folder = join(work, name);
   const [cwd, home] = [join(folder, 'project'), join(folder, 'home')];
   for (const path of [cwd, home]) mkdirSync(path, { recursive: true });
-  const tarball = `./${basename(installed.tarball)}`;
-  cpSync(installed.tarball, join(cwd, tarball));
+  const tarballs = [installed.tarball, installed.localTarball].map((path) => {
+    cpSync(path, join(cwd, basename(path)));
+    return `./${basename(path)}`;
+  });
   writeFileSync(join(cwd, 'package.json'), '{"name":"newcomer","private":true,"type":"module"}\n');
   for (const [file, text] of Object.entries(files)) writeFileSync(join(cwd, file), text);
-  return { cwd, home, tarball };
+  return { cwd, home, tarballs };
 }
 
 async function expectJob(program: string, args: readonly string[], place: Place): Promise<void> {
@@ -130,35 +135,51 @@ const managers: readonly Manager[] = [
   },
 ];
 
-describe('the tarball', () => {
-  it.each(managers)('is installed by $name, and runs a job', async ({ name, program, add, files, needsNode22 }) => {
+describe('the tarballs', () => {
+  it.each(managers)('are installed by $name, and run a job', async ({ name, program, add, files, needsNode22 }) => {
     const project = newProject(name, files);
     const place = { ...project, ...(needsNode22 ? { path: inTools(newerNode, 'bin') } : {}) };
     const file = inTools(name, ...program);
     const [command, ...first] = /js$/.test(file) ? ['node', file] : [file];
-    const what = name === 'yarn1' ? `file:${project.tarball}` : project.tarball;
-    const { exitCode, stdout, stderr } = await run(command ?? '', [...first, ...add, what], place);
+    const what = project.tarballs.map((tarball) => (name === 'yarn1' ? `file:${tarball}` : tarball));
+    const { exitCode, stdout, stderr } = await run(command ?? '', [...first, ...add, ...what], place);
     expect(exitCode, `${stdout}\n${stderr}`).toBe(0);
     await expectJob(join(project.cwd, 'node_modules', '.bin', 'sandflow'), [], place);
   });
 
-  it('makes pnpm 12 end with 1 if nobody says which scripts may run, as docs/library.md says', async () => {
+  it('need each other for the first job: sandflow alone says what to add', async () => {
+    const place = newProject('alone');
+    await npmInstall(place.cwd, place.tarballs.slice(0, 1));
+    const program = join(place.cwd, 'node_modules', '.bin', 'sandflow');
+    const { exitCode, stderr } = await run(program, ['run', 'Say hello'], place);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr:
+        'error: The local Sandbox Service is not installed. Add it with `npm install sandflow-local-service`, or set SANDBOX_API_URL to use a service.\n',
+    });
+    expect(readdirSync(join(place.cwd, 'node_modules')).filter((name) => /fastify|ssh2/.test(name))).toEqual([]);
+  });
+
+  it('make pnpm 12 end with 1 if nobody says which scripts may run, as docs/library.md says', async () => {
     const project = newProject('pnpm12-unasked');
-    const { exitCode, stdout, stderr } = await run(inTools('pnpm12', 'pnpm'), ['add', project.tarball], project);
+    const { exitCode, stdout, stderr } = await run(inTools('pnpm12', 'pnpm'), ['add', ...project.tarballs], project);
     expect(exitCode).toBe(1);
     const said = `${stdout}${stderr}`.replaceAll(/@\d[\d.]*/g, '');
     expect(said).toMatch(/ERR_PNPM_IGNORED_BUILDS.*Ignored build scripts: @swc\/core, protobufjs\n/s);
   });
 
-  it('has entries that publint and attw accept, for importers of ES modules', () => {
-    const check = (file: string, ...args: readonly string[]) =>
-      execFileSync('node', [file, ...args, installed.tarball], { encoding: 'utf8' });
-    expect(check(inTools('publint', 'src', 'cli.js'), '--strict')).toContain('All good!');
-    const types = inTools('@arethetypeswrong', 'cli', 'dist', 'index.js');
-    expect(check(types, '--profile', 'esm-only', '--format', 'ascii')).not.toContain('⚠️ Problem');
+  it('have entries that publint and attw accept, for importers of ES modules', () => {
+    for (const tarball of [installed.tarball, installed.localTarball]) {
+      const check = (file: string, ...args: readonly string[]) =>
+        execFileSync('node', [file, ...args, tarball], { encoding: 'utf8' });
+      expect(check(inTools('publint', 'src', 'cli.js'), '--strict')).toContain('All good!');
+      const types = inTools('@arethetypeswrong', 'cli', 'dist', 'index.js');
+      const program = ['--exclude-entrypoints', './program'];
+      expect(check(types, '--profile', 'esm-only', ...program, '--format', 'ascii')).not.toContain('⚠️ Problem');
+    }
   });
 
-  it('brings no package whose install script downloads anything', () => {
+  it('bring no package whose install script downloads anything', () => {
     const scripts = readdirSync(join(installed.folder, 'node_modules'), { recursive: true, encoding: 'utf8' })
       .filter((path) => /(?:^|\/)package\.json$/.test(path))
       .filter((path) =>
@@ -188,7 +209,8 @@ describe('a user without rights, whose home has spaces and accents', () => {
     requireRoot(context);
     const place = newHome('npx');
     cpSync(installed.tarball, join(place.cwd, 'sandflow.tgz'));
-    await expectJob('npx', ['--yes', '--package=./sandflow.tgz', 'sandflow'], place);
+    cpSync(installed.localTarball, join(place.cwd, 'local.tgz'));
+    await expectJob('npx', ['--yes', '--package=./sandflow.tgz', '--package=./local.tgz', 'sandflow'], place);
   });
 
   it('runs a job from an installation that root owns', async (context) => {

@@ -1,5 +1,5 @@
 /** A scenario that is run with each fault at each of its calls. */
-import type { SandboxRecord } from '../../../../src/local-service/store/sandbox-record.js';
+import type { SandboxRecord } from '../../../../local-service/src/store/sandbox-record.js';
 import type { JobResult } from '../../../../workflows/index.js';
 import type { Lens } from '../faults/fault-proxy.js';
 import type { Tag } from '../tagged-client.js';

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { startService } from '../../../../local-service/test/service/service-under-test.js';
 import { createCliHome } from '../../../e2e/cli/program.js';
 import { patient, shell } from '../../../e2e/stack/fixture.js';
-import { startService } from '../../../local-service/service-under-test.js';
 import { listeningPorts } from './listening-ports.js';
 
 /** None of them is part of another, and none occurs by chance. */

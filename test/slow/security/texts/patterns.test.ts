@@ -1,5 +1,9 @@
 /** Foreign texts and user patterns that try to keep a pattern busy: eight times the text takes not far more than eight times the work. */
 import { describe, expect, it } from 'vitest';
+import { fencedBlocks, shellBlocks } from '../../../../local-service/src/agent/shell-blocks.js';
+import { variablesIn } from '../../../../local-service/src/environments/variables.js';
+import { pathWithoutSecrets } from '../../../../local-service/src/http/call.js';
+import { parsePublicKey } from '../../../../local-service/src/ssh/public-key.js';
 import { createItemFolders } from '../../../../src/cli/fanout/results/item-folders.js';
 import { leftText } from '../../../../src/cli/output/job-text.js';
 import { escapeUnsafe, oneLine } from '../../../../src/cli/output/terminal-safe.js';
@@ -11,10 +15,6 @@ import { retryAfterMs } from '../../../../src/client/retry-after.js';
 import { parseOwnedSandboxName } from '../../../../src/contract/workflow-safe/addresses.js';
 import { readDurationMs } from '../../../../src/contract/workflow-safe/duration.js';
 import { createTemplate } from '../../../../src/fanout/template.js';
-import { fencedBlocks, shellBlocks } from '../../../../src/local-service/agent/shell-blocks.js';
-import { variablesIn } from '../../../../src/local-service/environments/variables.js';
-import { pathWithoutSecrets } from '../../../../src/local-service/http/call.js';
-import { parsePublicKey } from '../../../../src/local-service/ssh/public-key.js';
 import { plainText } from '../../../../src/report/plain-text.js';
 
 const smallSize = 2_000;

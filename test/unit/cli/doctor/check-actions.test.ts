@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLocalService } from '../../../../local-service/src/index.js';
 import { checkActions } from '../../../../src/cli/doctor/check-actions.js';
 import { workerActions } from '../../../../src/cli/doctor/needed-actions.js';
 import { createSandboxClient } from '../../../../src/client/index.js';
 import type { ScopeAction } from '../../../../src/contract/endpoints/endpoint.js';
-import { createLocalService } from '../../../../src/local-service/index.js';
 import { startStand } from '../../client/http-harness.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 

@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { apiKey, startService } from '../../../../local-service/test/service/service-under-test.js';
 import { readSecrets } from '../../../../src/bridge/index.js';
 import { checkBridge, checkWebhook } from '../../../../src/cli/doctor/check-webhook.js';
 import { parseSandboxWebhookEvent } from '../../../../src/contract/records/webhook-events.js';
 import { sandboxEventTypes } from '../../../../src/contract/workflow-safe/states.js';
 import { verifyDelivery } from '../../../../src/webhook/index.js';
-import { apiKey, startService } from '../../../local-service/service-under-test.js';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 

@@ -4,7 +4,7 @@ import { readSource } from '../source-imports.js';
 
 export interface Service {
   readonly image: string;
-  readonly build?: string;
+  readonly build?: string | Readonly<Record<string, string>>;
   readonly pull_policy?: string;
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
@@ -35,6 +35,9 @@ export const compose = parse(composeText, { merge: true }) as Compose;
 export const services = Object.entries(compose.services);
 /** The services of sandflow's own image. */
 export const ours = services.filter(([, { image }]) => image.startsWith('sandflow:'));
+
+/** Those, and the services of the image of the local service. */
+export const built = services.filter(([, { image }]) => image.startsWith('sandflow'));
 
 export function serviceOf(name: string): Service {
   const service = compose.services[name];

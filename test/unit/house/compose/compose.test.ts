@@ -2,7 +2,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { describe, expect, test } from 'vitest';
 import { grammarProblems } from '../cli-grammar.js';
 import { readSource } from '../source-imports.js';
-import { compose, composeText, endedBefore, ours, serviceOf, services } from './compose-file.js';
+import { built, compose, composeText, endedBefore, ours, serviceOf, services } from './compose-file.js';
 
 /** Violations of the Compose Specification in a file. */
 function schemaErrors(file: unknown): string[] {
@@ -81,13 +81,17 @@ describe('docker-compose.yml', () => {
     expect((service.secrets ?? []).filter((name) => !(name in compose.secrets))).toEqual([]);
   });
 
-  test('builds one image, before any service that uses it starts', () => {
-    expect(services.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['image']);
-    for (const [name, { image, pull_policy }] of ours) {
-      expect(image).toBe(serviceOf('image').image);
+  test('builds each image once, before any service that uses it starts', () => {
+    const builders = services.filter(([, { build }]) => build !== undefined).map(([name]) => name);
+    expect(builders.sort()).toEqual(['image', 'local-image']);
+    for (const [name, { image, pull_policy }] of built) {
+      const [builder = ''] = builders.filter((one) => serviceOf(one).image === image);
       expect(pull_policy, name).toBe('never');
-      if (name !== 'image') expect(endedBefore(name), name).toContain('image');
+      if (name !== builder) expect(endedBefore(name), name).toContain(builder);
     }
+    expect(services.filter(([name]) => endedBefore(name).includes('local-image')).map(([name]) => name)).not.toContain(
+      'worker',
+    );
   });
 
   test('runs a server of Temporal that is still published, with the tools and the schema of its version', () => {
@@ -127,10 +131,10 @@ describe('docker-compose.yml', () => {
   test.each(lasting)('%s has a health check, of an address that it serves', (name, { healthcheck, command = [] }) => {
     const [, port] = /127\.0\.0\.1:(\d+)/.exec(healthcheck?.test.join(' ') ?? '') ?? [];
     expect(healthcheck).toBeDefined();
-    if (ours.some(([own]) => own === name)) expect(command.join(' ')).toContain(port);
+    if (built.some(([own]) => own === name)) expect(command.join(' ')).toContain(port);
   });
 
-  test.each(ours)('%s has no capability, and cannot get one', (_, { cap_drop, security_opt }) => {
+  test.each(built)('%s has no capability, and cannot get one', (_, { cap_drop, security_opt }) => {
     expect(cap_drop).toEqual(['ALL']);
     expect(security_opt).toContain('no-new-privileges:true');
   });

@@ -6,17 +6,22 @@ describe('Dockerfile', () => {
 
   test('uses one Node, of the long-term release that is supported until 2028', () => {
     const images = [...text.matchAll(/^FROM node:(\d+)\.\d+-bookworm-slim/gm)].map(([, version]) => version);
-    expect(images).toEqual(['24', '24']);
+    expect(images).toEqual(['24', '24', '24']);
     expect(new Set(text.match(/^FROM node:\S+/gm)).size).toBe(1);
   });
 
-  test('installs what isolates the sandboxes of the local service', () => {
-    const [, installed = ''] = /apt-get install .*--no-install-recommends (.*) \\/.exec(text) ?? [];
-    // iproute2 finds the names of protocols in netbase.
-    expect(installed.split(' ')).toEqual(expect.arrayContaining(['bubblewrap', 'iproute2', 'netbase', 'slirp4netns']));
+  test('installs what isolates sandboxes in the image of the local service alone', () => {
+    const installed = [...text.matchAll(/apt-get install .*--no-install-recommends (.*) \\/g)].map(
+      ([, names]) => names,
+    );
+    expect(installed).toEqual(['bubblewrap ca-certificates iproute2 netbase slirp4netns', 'ca-certificates']);
+    expect(text.match(/^FROM .* AS (?:sandflow|local-service)$/gm)?.at(-1)).toMatch(/AS sandflow$/);
   });
 
-  test('has `sandflow` on the path, and begins with it', () => {
+  test('has the programs on the path, and begins with them', () => {
+    const program = JSON.parse(readSource('local-service/package.json')).bin['sandflow-local-service'];
+    expect(text).toContain(`ln -s /app/${program} /usr/local/bin/sandflow-local-service`);
+    expect(text).toContain('ENTRYPOINT ["sandflow-local-service"]');
     expect(text).toContain('ln -s /app/dist/src/cli/main.js /usr/local/bin/sandflow');
     expect(text).toContain('ENTRYPOINT ["sandflow"]');
   });
@@ -36,8 +41,8 @@ describe('Dockerfile', () => {
   test('copies everything that the build compiles, and nothing that .dockerignore excludes', () => {
     const { include } = JSON.parse(readSource('tsconfig.build.json')) as { include: string[] };
     const copied = [...text.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '));
-    expect(copied).toEqual(expect.arrayContaining(include));
+    expect(copied).toEqual(expect.arrayContaining([...include, 'local-service']));
     const kept = readSource('.dockerignore').split('\n');
-    expect(copied.filter((source) => !kept.includes(`!${source}`))).toEqual([]);
+    expect(copied.filter((source) => !kept.includes(`!${source.split('/', 1)[0]}`))).toEqual([]);
   });
 });

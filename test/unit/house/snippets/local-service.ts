@@ -1,5 +1,5 @@
+import { createLocalService } from '../../../../local-service/src/index.js';
 import { createSandboxClient } from '../../../../src/client/index.js';
-import { createLocalService } from '../../../../src/local-service/index.js';
 
 /** Creates a sandbox in a local Sandbox Service and writes a file into it, as your test might. */
 export async function tryOut(directory: string): Promise<string> {
