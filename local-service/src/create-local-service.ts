@@ -255,10 +255,11 @@ function agentsOf({ commandAgents, scriptedProviders }: LocalServiceOptions): (p
 }
 
 function listenError(cause: unknown, port: number): unknown {
-  if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) return cause;
-  return new SandflowError(
-    'port_in_use',
-    `Port ${port} is already in use. Choose another port, or 0 for any free port.`,
-    { cause },
-  );
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const mend = 'Choose another port, or 0 for any free port.';
+  if (code === 'EADDRINUSE')
+    return new SandflowError('port_in_use', `Port ${port} is already in use. ${mend}`, { cause });
+  if (code === 'EACCES')
+    return new SandflowError('bad_usage', `You may not listen on port ${port}. ${mend}`, { cause });
+  return cause;
 }
