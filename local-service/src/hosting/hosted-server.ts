@@ -3,7 +3,6 @@
  * is shown, not even whether there is such a sandbox.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Strangers } from '../../../src/os/bound-strangers.js';
 import { goodToken, recheckMs } from '../access/access-tokens.js';
@@ -13,10 +12,10 @@ import { reasonOf } from '../log.js';
 import { MachineError, vncPort } from '../machine/index.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { desktopPage, pagePolicy, streamPath } from './desktop-page.js';
+import { joinStream } from './desktop-stream.js';
 import { forward, forwardUpgrade, messageHead } from './forward.js';
 import { type HostedName, type HostedPlace, hostedUrl, parseHostedName } from './hosted-names.js';
 import { hasTokenInQuery, headersToPass, pathWithoutToken, tokenName, tokensOf } from './hosted-request.js';
-import { acceptHeaders, joinWebSocket } from './websocket.js';
 
 const maxPort = 65_535;
 
@@ -115,7 +114,7 @@ export function createHostedServer(context: Context): HostedServer {
     const socket = await connect(sandbox, place === 'desktop' ? vncPort : place);
     if ('text' in socket) return refuseUpgrade(caller, socket);
     if (caller.destroyed) socket.destroy();
-    else if (place === 'desktop') openStream(request, caller, { head, socket });
+    else if (place === 'desktop') joinStream(request, caller, head, socket);
     else forwardUpgrade(request, caller, { head, socket, onFailure: () => refuseUpgrade(caller, noAnswer(place)) });
   };
 
@@ -170,17 +169,6 @@ function isStream(request: IncomingMessage): boolean {
   const { origin, host } = request.headers;
   const isOwn = origin === undefined || origin.toLowerCase() === `http://${host}`.toLowerCase();
   return isOwn && pathWithoutToken(request) === streamPath;
-}
-
-function openStream(
-  { headers }: IncomingMessage,
-  caller: Duplex,
-  { head, socket }: { readonly head: Buffer; readonly socket: Socket },
-): void {
-  const accepted = acceptHeaders(headers['sec-websocket-key'] ?? '', headers['sec-websocket-protocol']);
-  caller.write(messageHead('HTTP/1.1 101 Switching Protocols', accepted));
-  caller.unshift(head);
-  joinWebSocket(caller, socket);
 }
 
 async function showPage(request: IncomingMessage, response: ServerResponse): Promise<void> {

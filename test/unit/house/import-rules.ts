@@ -105,7 +105,7 @@ export const importRules: readonly Rule[] = [
   {
     part: 'local-service/src',
     own: ['src/contract', 'src/webhook', 'src/os'],
-    packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'zod'],
+    packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'ws', 'zod'],
   },
   { part: 'src/report', own: ['src/contract', 'src/protocol'], packages: ['node:'] },
   {

@@ -1,9 +1,15 @@
 /** The WebSocket of a desktop, as a caller uses it that is no browser. */
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { joinWebSocket } from '../../src/hosting/websocket.js';
+import { joinStream } from '../../src/hosting/desktop-stream.js';
+
+const handshake = [
+  ...['GET /stream HTTP/1.1', 'Host: x', 'Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13'],
+  ...['Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==', 'Sec-WebSocket-Protocol: base64, binary', '', ''],
+].join('\r\n');
 
 /** Both ends of a connection that carries a WebSocket. */
 async function open(): Promise<{ readonly caller: Socket; readonly service: Socket }> {
@@ -11,8 +17,13 @@ async function open(): Promise<{ readonly caller: Socket; readonly service: Sock
   await once(server, 'listening');
   const { port } = server.address() as { readonly port: number };
   const caller = connect(port, '127.0.0.1');
+  server.on('upgrade', (request, socket, head) => joinStream(request, socket, head, new PassThrough()));
   const [service] = (await once(server, 'connection')) as [Socket];
-  joinWebSocket(service, new PassThrough());
+  caller.write(handshake);
+  const [answer] = (await once(caller, 'data')) as [Buffer];
+  expect(answer.toString().split('\r\n')).toEqual(
+    expect.arrayContaining(['HTTP/1.1 101 Switching Protocols', 'Sec-WebSocket-Protocol: binary']),
+  );
   caller.on('error', () => undefined);
   onTestFinished(() => {
     caller.destroy();
