@@ -2,22 +2,11 @@
 import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { findDesktop } from '../../src/machine/desktop/find-desktop.js';
-import { defaultProgramPath } from '../../src/machine/program.js';
+import { lacks, openDesktop, webSocket } from './desktop-fixture.js';
 import { askHosted, upgradeHosted } from './hosted-url.js';
-import { usableIsolations } from './machine/machine-fixture.js';
-import { type ServiceUnderTest, startService } from './service-under-test.js';
+import { startService } from './service-under-test.js';
 
-const { missing } = await findDesktop({ programPath: defaultProgramPath, hasOwnNetwork: true });
-const lacks = [...missing, ...(usableIsolations.includes('bubblewrap') ? [] : ['bubblewrap'])];
 const title = `a desktop${lacks.length === 0 ? '' : ` (skipped: no ${lacks.join(', ')})`}`;
-
-const webSocket = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' };
-
-async function openDesktop(under: ServiceUnderTest, id: string, query = '', body?: object): Promise<URL> {
-  const answer = await under.call('POST', `/sandboxes/${id}/desktop${query}`, { body });
-  if (answer.status !== 200) throw new Error(answer.text);
-  return new URL((answer.body as unknown as { url: string }).url);
-}
 
 /** What the VNC server says first, or the status of a refusal. */
 async function greeting(url: URL, headers: Readonly<Record<string, string>> = {}): Promise<string | number> {

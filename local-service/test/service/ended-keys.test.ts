@@ -1,19 +1,21 @@
-/** What a key opened ends when the key does. Tier: all, about 25 s. */
+/** What a key opened ends when the key does. Tier: gate, about 25 s. */
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { get, request } from 'node:http';
+import { Duplex } from 'node:stream';
 import type { Client } from 'ssh2';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type People, type Person, startPeople } from '../conformance/target/index.js';
-import { askHosted, openHosted, portUrl } from './hosted-url.js';
+import { lacks, openDesktop, webSocket } from './desktop-fixture.js';
+import { askHosted, openHosted, portUrl, upgradeHosted } from './hosted-url.js';
 import { closedOf, connect, keyPair, run } from './ssh/ssh-fixture.js';
 
-const actions = ['sandbox.read', 'file.read', 'host', 'ssh'] as const;
+const actions = ['sandbox.read', 'file.read', 'host', 'ssh', 'desktop'] as const;
 const [ofKey, ofOwner] = [keyPair(), keyPair()];
 
 /** Ann's sandbox, which ben may use by a key of an hour. */
-async function shared() {
-  const people = await startPeople();
+async function shared(isolation: 'plain' | 'bubblewrap' = 'plain') {
+  const people = await startPeople({ isolation });
   const { ann, ben } = people;
   // It passes no logins, so the sandbox is shared.
   people.local.service.setup.createEnvironment({ name: 'plain' }, ann.accountId);
@@ -110,6 +112,20 @@ const mayConnect = (port: number) =>
   );
 
 describe.each(Object.entries(ways))('a key that %s', (_, end) => {
+  it.skipIf(lacks.length > 0)('ends a public desktop that it opened, which needs no token', async () => {
+    const given = await shared('bubblewrap');
+    const { key, id } = given;
+    const url = await openDesktop(key, id, '?vnc=1', { publicAccess: true });
+    const watch = () => upgradeHosted(url, webSocket);
+    const stream = await watch();
+    if (!(stream instanceof Duplex)) throw new Error(`The desktop answered ${stream}.`);
+    const ended = new Promise((resolve) => stream.on('error', () => undefined).once('close', resolve));
+    stream.resume();
+    await end(given);
+    await ended;
+    expect(await watch()).toBe(401);
+  });
+
   const rows = Object.entries(opened).filter(([what]) => what !== 'a download' || process.platform === 'linux');
   it.each(rows)('ends %s that it opened', async (_what, open) => {
     const given = await shared();
