@@ -1,4 +1,4 @@
-/** Sandboxes in which nothing was started. All tier: a second. */
+/** Sandboxes in which nothing was started. Tier: gate, a second. */
 import { expect, it, vi } from 'vitest';
 import * as table from '../../../src/machine/processes/table.js';
 import { machine, ownSandboxId, usableIsolations } from '../machine/machine-fixture.js';
