@@ -6,7 +6,7 @@ import type { Snapshot } from '../../src/contract/records/machine-records.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { repeatable } from '../retry/attempt.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
-import { sandboxView } from '../sandbox/view.js';
+import { sandboxView } from '../sandbox-view.js';
 import {
   type ApiKeyView,
   apiKeyView,

@@ -12,7 +12,7 @@ import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { type Attempt, currentAttempt } from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
-import { sandboxView } from '../sandbox/view.js';
+import { sandboxView } from '../sandbox-view.js';
 import { type FollowedPrompt, type PromptEnd, type PromptEndSeen, readPromptEnd } from './end.js';
 import { createFollower, type FollowHub } from './follow-hub.js';
 import { createPromptRecords, type PromptRecord, type PromptRecords } from './record.js';

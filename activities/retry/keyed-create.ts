@@ -7,7 +7,7 @@ import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { isSandboxId } from '../../src/contract/workflow-safe/ids.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import { sandboxView } from '../sandbox/view.js';
+import { sandboxView } from '../sandbox-view.js';
 import type { Attempt } from './attempt.js';
 import { outcomeUnknown } from './classify.js';
 

@@ -6,9 +6,14 @@ import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporali
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { defaultReadLagMs, longestLagPauseMs } from '../../src/contract/workflow-safe/read-lag.js';
-import type { BeforeRequest } from '../sandbox/decide-stop-call.js';
 import { type Attempt, currentAttempt, type Spent, withHeartbeat } from './attempt.js';
 import { describeFailure, effectOf, repeatableFailure } from './classify.js';
+
+/** The state before the first request that may have been accepted. */
+export interface BeforeRequest {
+  /** The last stop of the sandbox; null if it was never stopped. */
+  readonly previousStopId: string | null;
+}
 
 /** The state that one attempt passes to the next. */
 interface Memory {

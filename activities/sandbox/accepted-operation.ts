@@ -10,7 +10,7 @@ import {
 } from '../../src/contract/records/sandbox-records.js';
 import { idPatterns } from '../../src/contract/workflow-safe/ids.js';
 import type { StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import { stopView } from './view.js';
+import { stopView } from '../sandbox-view.js';
 
 /** The stop in the answer to a stop request; null if there is none. Reads of the sandbox then show the stop. */
 export function stopOfAnswer({ id, stop, ...others }: ResponseOf<'stopSandbox'>): StopView | null {

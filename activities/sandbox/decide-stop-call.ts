@@ -2,12 +2,7 @@
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
-
-/** The state before the first request that may have been accepted. */
-export interface BeforeRequest {
-  /** The last stop of the sandbox; null if it was never stopped. */
-  readonly previousStopId: string | null;
-}
+import type { BeforeRequest } from '../retry/read-first.js';
 
 /**
  * - `ask`: no stop is in progress, and no earlier request was accepted: send the request.

@@ -3,8 +3,8 @@ import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { DeletionOperation } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { repeatable } from '../retry/attempt.js';
+import { sandboxView, stopView } from '../sandbox-view.js';
 import { deletionShown } from './accepted-operation.js';
-import { sandboxView, stopView } from './view.js';
 
 /** The value of a read, or null if the service reports that the resource does not exist. */
 export async function orNullWhenMissing<T>(read: Promise<T>): Promise<T | null> {

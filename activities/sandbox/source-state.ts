@@ -2,8 +2,8 @@
 import type { SandboxClient } from '../../src/client/index.js';
 import { changeOfSandbox, changeOfSnapshot, type SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
+import { sandboxView } from '../sandbox-view.js';
 import { orNullWhenMissing } from './read.js';
-import { sandboxView } from './view.js';
 
 export function createSourceReads(client: SandboxClient) {
   return {

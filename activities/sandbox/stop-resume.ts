@@ -8,11 +8,11 @@ import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { SeenSandbox } from '../prompt/end.js';
 import { storeTranscript, type TranscriptRequest } from '../prompt/transcript.js';
-import { type ReadFirst, type ReadFirstOptions, readFirst } from '../retry/read-first.js';
+import { type BeforeRequest, type ReadFirst, type ReadFirstOptions, readFirst } from '../retry/read-first.js';
+import { sandboxView } from '../sandbox-view.js';
 import { type ResultToStore, storeBeforeEnd } from '../store/before-end.js';
 import { stopOfAnswer } from './accepted-operation.js';
-import { type BeforeRequest, decideResume, decideStop, type StopDecision } from './decide-stop-call.js';
-import { sandboxView } from './view.js';
+import { decideResume, decideStop, type StopDecision } from './decide-stop-call.js';
 
 export interface StopSandboxInput extends ReadFirstOptions {
   /** Does not stop a sandbox whose agent works. Default: false. */

@@ -3,9 +3,9 @@ import type { SandboxClient } from '../../src/client/index.js';
 import type { UpdateSandboxBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SandboxView, SharingView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { repeatable } from '../retry/attempt.js';
+import { sandboxView, sharingView } from '../sandbox-view.js';
 import { deletionOfAnswer } from './accepted-operation.js';
 import { orNullWhenMissing } from './read.js';
-import { sandboxView, sharingView } from './view.js';
 
 export interface DeletionStarted {
   /** Null if there was nothing left to delete. */

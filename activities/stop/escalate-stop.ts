@@ -4,11 +4,10 @@
  */
 import type { SandboxClient } from '../../src/client/index.js';
 import { deletionClaim, stopAgainClaim } from '../../src/protocol/messages.js';
-import { type ReadFirst, readFirst } from '../retry/read-first.js';
+import { type BeforeRequest, type ReadFirst, readFirst } from '../retry/read-first.js';
 import { deletionOfAnswer } from '../sandbox/accepted-operation.js';
-import type { BeforeRequest } from '../sandbox/decide-stop-call.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
-import { sandboxView } from '../sandbox/view.js';
+import { sandboxView } from '../sandbox-view.js';
 import { type ClaimOptions, createClaim, releaseClaim, throwIfHeld } from '../watch.js';
 import { type FailingStopSeen, failingStopSeen } from './decide-escalation.js';
 

@@ -1,9 +1,9 @@
 /** The exit codes of the command line, and the exit code of each error. */
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { type ErrorKind, errorKindOf } from '../contract/workflow-safe/sandflow-error-codes.js';
-import { ServiceRefusal } from './connect/service-refusal.js';
 import { numberIn, systemCodeOf, valueIn } from './error-fields.js';
 import { pathProblems } from './path-problems.js';
+import { ServiceRefusal } from './service-refusal.js';
 
 export const exitCodes = {
   /**
@@ -33,6 +33,9 @@ export const exitCodes = {
   /** Ended by Ctrl-C; the job or batch is still running, if it was started. */
   detached: 130,
 } as const;
+
+/** Why a command stopped watching before the end: Ctrl-C, or `--watch-deadline`. */
+export type Unfinished = { readonly kind: 'detached' } | { readonly kind: 'deadline' };
 
 const exitCodeOfKind: Readonly<Record<ErrorKind, number>> = {
   usage: exitCodes.usage,

@@ -1,8 +1,7 @@
 /** Requests a stop from the service, and retries until it has an answer. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { SeenSandbox } from '../../activities/prompt/end.js';
-import type { SentBefore } from '../../activities/retry/read-first.js';
-import type { BeforeRequest } from '../../activities/sandbox/decide-stop-call.js';
+import type { BeforeRequest, SentBefore } from '../../activities/retry/read-first.js';
 import type { StopAnswer, StopSandboxInput } from '../../activities/sandbox/stop-resume.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { effects } from '../shared/proxies.js';

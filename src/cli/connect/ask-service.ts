@@ -11,9 +11,9 @@ import {
 } from '../../client/index.js';
 import { anySignal } from '../../os/any-signal.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { refusalOf } from '../service-refusal.js';
 import { formatDuration } from '../units.js';
 import { backOffMs, requestedPauseMs } from './back-off.js';
-import { refusalOf } from './service-refusal.js';
 
 const attemptMs = 30_000;
 const shortestAttemptMs = 1_000;

@@ -6,9 +6,9 @@ import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { Notices } from '../output/reporter.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
+import { ServiceRefusal } from '../service-refusal.js';
 import { plural } from '../units.js';
 import type { NamedSource } from './named-source.js';
-import { ServiceRefusal } from './service-refusal.js';
 
 const timeoutMs = 10_000;
 /** A read may lag behind a create. If nothing is found, the read is repeated after these pauses, in ms. */

@@ -5,10 +5,10 @@ import { z } from 'zod';
 import type { Config } from '../../config.js';
 import { isLoopbackHost } from '../../contract/urls.js';
 import { apiKeyOf } from '../../os/key-file.js';
+import { isolationSchema, type SaidIsolation, sayIsolation } from '../output/isolation.js';
 import type { Notices } from '../output/reporter.js';
 import { programName } from '../program-name.js';
 import { readWhole } from './answer-text.js';
-import { isolationSchema, type SaidIsolation, sayIsolation } from './isolation.js';
 import type { LocalClock } from './local-clock.js';
 
 const timeoutMs = 5_000;

@@ -1,6 +1,7 @@
 /** Waits until a workflow ends, the user detaches, or the watch deadline passes. Reconnects after a lost connection. */
 import { anySignal, timeLimit } from '../../os/any-signal.js';
 import { isTemporalUnreachable } from '../../temporal/errors.js';
+import type { Unfinished } from '../exit-codes.js';
 
 export interface WatchOptions {
   readonly interrupted: AbortSignal;
@@ -15,8 +16,6 @@ export interface Watched<End> {
   look?(signal: AbortSignal): Promise<void>;
   reconnect(): Promise<void>;
 }
-
-export type Unfinished = { readonly kind: 'detached' } | { readonly kind: 'deadline' };
 
 /** @throws what `wait` throws, and what `reconnect` throws if Temporal stays unreachable */
 export async function watch<End>(

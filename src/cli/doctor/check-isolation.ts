@@ -1,6 +1,7 @@
 /** Checks how sandboxes of a local service are isolated from this machine, and that its settings are current. */
-import type { SaidIsolation } from '../connect/isolation.js';
+
 import type { LocalFacts } from '../connect/local-facts.js';
+import type { SaidIsolation } from '../output/isolation.js';
 import { type Check, ok, skipped, warning } from './check.js';
 
 const mends = {

@@ -12,15 +12,15 @@ import { describeJob, jobProgress } from '../../workflow-client/jobs/job-client.
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { makeDefaultFolder } from '../default-folder.js';
-import { placeBelow } from '../fanout/results/item-folders.js';
-import { createPreviews } from '../fanout/results/previews.js';
 import { withWholeResults } from '../output/job-report.js';
 import { phaseText } from '../output/job-text.js';
+import { createPreviews } from '../output/previews.js';
 import { readReportContext } from '../output/report-context.js';
+import { usageText } from '../output/transcript-entry.js';
+import { placeBelow } from '../place-below.js';
 import { replaceFile } from '../replace-file.js';
 import { waitingCalls, waitingText } from '../run/waiting-calls.js';
 import { watchJob } from '../run/watch-job.js';
-import { usageText } from '../transcript/entry-text.js';
 import { transcriptOfJob } from '../transcript/job-transcript.js';
 import type { Transcript } from '../transcript/transcript.js';
 import type { ReportJobOptions } from './options.js';

@@ -4,7 +4,7 @@ import { declareAssumptions, declareClock, declareLocal, declareLog, declareRese
 /** `sandflow local`: runs the local service, and administers a running one. */
 export const addLocal: AddCommand = (parent, context) => {
   const local = declareLocal(parent).action(async (options) => {
-    context.exitCode = await (await import('../serve/serve-local.js')).serveLocal(options, context.io);
+    context.exitCode = await (await import('./serve-local.js')).serveLocal(options, context.io);
   });
   declareLog(local).action(async (options) => (await import('./show-log.js')).showLog(options, context));
   declareAssumptions(local).action(async (options) =>

@@ -1,13 +1,12 @@
 /** Ends a watch: prints the result on stdout and everything else on stderr, and returns the exit code. */
 import type { JobError, JobResult } from '../../protocol/job/job-result.js';
 import { endText, type HowItEnded, isDone, shortfallOfJob } from '../../protocol/shortfall.js';
-import type { SandboxIsolation } from '../connect/isolation.js';
-import type { Unfinished } from '../connect/watch.js';
 import { plainError } from '../errors.js';
-import { exitCodes } from '../exit-codes.js';
+import { exitCodes, type Unfinished } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import { programName } from '../program-name.js';
 import { formatDuration, plural } from '../units.js';
+import type { SandboxIsolation } from './isolation.js';
 import { type JobLinks, linksText, nextAfterEnd } from './job-links.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
 import { keptTexts, leftText, wasDegradedText } from './job-text.js';

@@ -1,6 +1,6 @@
 /** The object that `--json` prints for a job. It has the same fields for every outcome. */
 import type { CollectedFile, JobError, JobResult, PromptResult } from '../../protocol/job/job-result.js';
-import type { SandboxIsolation } from '../connect/isolation.js';
+import type { SandboxIsolation } from './isolation.js';
 
 export interface ReportedFile extends CollectedFile {
   /** Where the file was saved on this machine; null if it was not. */

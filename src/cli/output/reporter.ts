@@ -1,14 +1,13 @@
 /** Shows a watched job on stderr: one status line in a terminal, plain lines elsewhere, nothing when quiet. */
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { OutputStream } from '../io.js';
-import type { TranscriptEntry } from '../transcript/entry.js';
-import { agentLines, createRepeats, textLines, wakeText } from '../transcript/entry-text.js';
 import { formatDuration } from '../units.js';
 import { holdNotice, phaseName } from './job-hold.js';
 import { autoStopText, blockedText, degradedText, phaseText } from './job-text.js';
 import { createScreenLines, textLine } from './screen-lines.js';
 import { createPaint } from './terminal.js';
 import { headLine, oneLine, setIn, shownText } from './terminal-safe.js';
+import { agentLines, createRepeats, type TranscriptEntry, textLines, wakeText } from './transcript-entry.js';
 
 export interface Notices {
   /** A message for the user. Shown even when quiet, unless its weight is `detail`. */

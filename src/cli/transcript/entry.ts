@@ -1,62 +1,10 @@
-/** The entries of a transcript: what a job did and what its agents said. `--json` prints them in this form. */
+/** Makes the entries of a transcript from the data of a job and the history of its sandbox. */
 
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
-import type { EnteredPhase, JobPhase } from '../../protocol/job/job-phases.js';
+import type { EnteredPhase } from '../../protocol/job/job-phases.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
-import type { JobError, PromptResult, Wake } from '../../protocol/job/job-result.js';
-
-/** `at` is an ISO 8601 time; null if it is unknown. `prompt` is the number of the prompt in the job, from 1. */
-export type TranscriptEntry = { readonly at: string | null } & (
-  | { readonly kind: 'phase'; readonly phase: JobPhase }
-  | { readonly kind: 'wake'; readonly wake: Wake }
-  | { readonly kind: 'blocked'; readonly step: string; readonly message: string }
-  | { readonly kind: 'prompt'; readonly prompt: number | null; readonly text: string }
-  | {
-      readonly kind: 'message';
-      readonly prompt: number | null;
-      readonly text: string;
-      /** Present if the text is a part of an output that is told while it is printed. */
-      readonly part?: true;
-    }
-  | {
-      readonly kind: 'command';
-      readonly prompt: number | null;
-      readonly command: string;
-      readonly exitCode: number | null;
-      readonly output: string;
-    }
-  | {
-      readonly kind: 'tool';
-      readonly prompt: number | null;
-      readonly tool: string;
-      /** What it worked on. */
-      readonly detail: string;
-      readonly failed: boolean;
-      readonly output: string;
-    }
-  | {
-      readonly kind: 'usage';
-      readonly prompt: number | null;
-      /** Whether the numbers are those of the prompt alone, or of its whole conversation up to its end. */
-      readonly of: 'prompt' | 'conversation';
-      readonly inputTokens: number;
-      readonly cachedInputTokens: number;
-      readonly outputTokens: number;
-    }
-  | {
-      readonly kind: 'prompt_ended';
-      readonly prompt: number | null;
-      readonly status: string;
-      readonly error: string | null;
-    }
-  | {
-      readonly kind: 'ended';
-      readonly outcome: string | null;
-      /** What the job lacks although its outcome does not tell it, in words. */
-      readonly shortfall: string | null;
-      readonly error: JobError | null;
-    }
-);
+import type { PromptResult, Wake } from '../../protocol/job/job-result.js';
+import type { TranscriptEntry } from '../output/transcript-entry.js';
 
 /** An entry with a key. Two entries with the same key are equal. */
 export interface KeyedEntry {

@@ -13,9 +13,8 @@ import type { Notices } from '../output/reporter.js';
 import { createScreenLines, textLine } from '../output/screen-lines.js';
 import { createPaint } from '../output/terminal.js';
 import { setIn } from '../output/terminal-safe.js';
+import { createEntryText, type TranscriptEntry } from '../output/transcript-entry.js';
 import { formatDuration } from '../units.js';
-import type { TranscriptEntry } from './entry.js';
-import { createEntryText } from './entry-text.js';
 import type { LookedAt, Transcript } from './transcript.js';
 
 const firstPauseMs = 1_000;

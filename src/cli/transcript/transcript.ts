@@ -6,6 +6,7 @@ import { transcriptKey } from '../../contract/workflow-safe/transcript-places.js
 import type { ResultStore } from '../../result-store/index.js';
 import { readStoredJson } from '../../result-store/stored-json.js';
 import type { StoredTranscript } from '../../result-store/stored-transcript.js';
+import type { TranscriptEntry } from '../output/transcript-entry.js';
 import {
   entriesOfEvents,
   entriesOfJob,
@@ -13,7 +14,6 @@ import {
   inOrder,
   type KeyedEntry,
   type KnownOfJob,
-  type TranscriptEntry,
 } from './entry.js';
 import { createHistoryReader } from './history-reader.js';
 import { createOwnEvents } from './own-events.js';

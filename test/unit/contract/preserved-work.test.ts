@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sandboxView } from '../../../activities/sandbox/view.js';
+import { sandboxView } from '../../../activities/sandbox-view.js';
 import { preservedWorkOf } from '../../../src/contract/workflow-safe/preserved-work.js';
 
 const stop = { id: 'stop_1', status: 'completed', requestedAt: '2026-01-01T10:00:00Z', error: null };

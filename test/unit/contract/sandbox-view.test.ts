@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sandboxView, sharingView, stopView } from '../../../activities/sandbox/view.js';
+import { sandboxView, sharingView, stopView } from '../../../activities/sandbox-view.js';
 import { degradedOf } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { payloadBytes } from '../../../src/contract/workflow-safe/stored-text.js';
 

@@ -42,10 +42,7 @@ describe('the folders import each other in one direction, types included', () =>
     expect(inCycles(arrowsIn(root))).toEqual([]);
   });
 
-  test.each([
-    ['src/cli', ['connect and output', 'fanout and jobs', 'local and serve', 'output and transcript']],
-    ['activities', ['prompt and sandbox', 'retry and sandbox']],
-  ])('in %s, but for known pairs: %j', (root, known) => {
-    expect(twoWayPairs(arrowsIn(root))).toEqual(known);
+  test.each(['src/cli', 'activities'])('in %s, between any two folders', (root) => {
+    expect(twoWayPairs(arrowsIn(root))).toEqual([]);
   });
 });

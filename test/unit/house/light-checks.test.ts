@@ -37,7 +37,7 @@ const checks: readonly (readonly [command: string, file: string])[] = [
   ['schedule pause, resume, run-now, backfill and remove', 'schedule/change-schedule.ts'],
   ['webhooks', 'webhooks/registrations.ts'],
   ['webhooks connect', 'webhooks/check-url.ts'],
-  ['local', 'serve/serve-local.ts'],
+  ['local', 'local/serve-local.ts'],
   ['local clock, seed, import, export and reset', 'local/administer.ts'],
   ['bridge and codec-server', 'serve/serving.ts'],
   ['bridge report', 'serve/report-wakes.ts'],

@@ -10,9 +10,9 @@ import { lookAtItem, type RunningItem, runningItems } from '../../../workflow-cl
 import { createConcurrencyLimit } from '../../connect/concurrency-limit.js';
 import type { Platform } from '../../connect/platform.js';
 import { jobHold } from '../../output/job-hold.js';
+import { agentLines, type TranscriptEntry } from '../../output/transcript-entry.js';
 import { repeatedCalls } from '../../run/waiting-calls.js';
-import { entriesOfEvents, inOrder, type TranscriptEntry } from '../../transcript/entry.js';
-import { agentLines } from '../../transcript/entry-text.js';
+import { entriesOfEvents, inOrder } from '../../transcript/entry.js';
 import { createHistoryReader, type HistoryReader } from '../../transcript/history-reader.js';
 import type { ItemRow, RunningItems } from './shown-items.js';
 

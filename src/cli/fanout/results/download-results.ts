@@ -13,13 +13,14 @@ import type { ResultStore } from '../../../result-store/index.js';
 import { reportWakes } from '../../../workflow-client/jobs/wake-report.js';
 import { withWholeResults } from '../../output/job-report.js';
 import { leftText } from '../../output/job-text.js';
+import { createPreviews } from '../../output/previews.js';
+import { placeBelow } from '../../place-below.js';
 import { programName } from '../../program-name.js';
 import { replaceFile } from '../../replace-file.js';
 import type { EndsOfWaits } from '../../webhooks/polled-waits.js';
 import { reasonOf } from './failed-items.js';
-import { createItemFolders, placeBelow } from './item-folders.js';
+import { createItemFolders } from './item-folders.js';
 import { createItemPlaces, type ItemGets } from './item-places.js';
-import { createPreviews } from './previews.js';
 
 export interface FailedResult {
   readonly itemId: string;

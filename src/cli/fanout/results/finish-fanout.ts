@@ -2,11 +2,11 @@
 import type { FanoutResult } from '../../../protocol/fanout/fanout-result.js';
 import { endText, isDone } from '../../../protocol/shortfall.js';
 import { dollarsText } from '../../../report/format.js';
-import type { SandboxIsolation } from '../../connect/isolation.js';
 import type { Platform } from '../../connect/platform.js';
 import { plainError } from '../../errors.js';
 import { exitCodes } from '../../exit-codes.js';
 import type { CliIo } from '../../io.js';
+import type { SandboxIsolation } from '../../output/isolation.js';
 import { type JobLinks, linksText } from '../../output/job-links.js';
 import { printJson } from '../../output/json.js';
 import { createPaint } from '../../output/terminal.js';

@@ -2,7 +2,6 @@
  * Names the folders for the files of items on this machine. Results are not trusted, not even their types, because
  * anyone who can write to Temporal can store a result. No path leads outside the folder.
  */
-import { join, posix } from 'node:path';
 import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 
 /**
@@ -23,16 +22,4 @@ export function createItemFolders(): (item: Pick<ItemResult, 'itemId' | 'index'>
     taken.set(folder.toLowerCase(), index);
     return folder;
   };
-}
-
-/** The path of a collected file below the folder of its item. */
-export function placeBelow(folder: string, remotePath: string): string {
-  return join(folder, pathInside(remotePath));
-}
-
-/** A relative path that leads out of no folder. */
-export function pathInside(remotePath: string): string {
-  // A normalized absolute path cannot lead above its root.
-  const inside = posix.normalize(`/${remotePath.replaceAll('\0', '')}`).slice(1);
-  return inside.replace(/\/$/, '') || 'file';
 }

@@ -1,9 +1,9 @@
 /** Where the files of an item are saved below its folder: at their remote paths, or where `--get` places them. */
 import { isAbsolute, posix } from 'node:path';
 import { leadsOutOfSandbox } from '../../../contract/remote-paths.js';
+import { pathInside } from '../../place-below.js';
 import { parseGetPair } from '../../run/file-pairs.js';
 import { UsageError } from '../../usage-error.js';
-import { pathInside } from './item-folders.js';
 
 /** For each remote path of `--get`, the path below the folder of the item. */
 export type ItemGets = ReadonlyMap<string, string>;

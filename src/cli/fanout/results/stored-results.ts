@@ -6,11 +6,11 @@ import { fanoutProgress } from '../../../workflow-client/fanouts/fanout-client.j
 import type { CommandContext } from '../../command.js';
 import { jsonText } from '../../output/json.js';
 import { createPacedWrite } from '../../output/paced-output.js';
+import { createPreviews } from '../../output/previews.js';
 import { readReportContext } from '../../output/report-context.js';
 import { claimResultFolder, folderOf } from '../result-places.js';
 import { withBatch } from '../with-batch.js';
 import { withWholeAnswers, writeReport } from './download-results.js';
-import { createPreviews } from './previews.js';
 
 export function printResults(batchId: string, context: CommandContext): Promise<void> {
   const write = createPacedWrite(context.io);

@@ -7,8 +7,8 @@ import { parsePublicKey } from '../../../../local-service/src/ssh/public-key.js'
 import { createItemFolders } from '../../../../src/cli/fanout/results/item-folders.js';
 import { leftText } from '../../../../src/cli/output/job-text.js';
 import { escapeUnsafe, oneLine } from '../../../../src/cli/output/terminal-safe.js';
+import { createEntryText } from '../../../../src/cli/output/transcript-entry.js';
 import { nameMatches } from '../../../../src/cli/sandboxes/list-sandboxes.js';
-import { createEntryText } from '../../../../src/cli/transcript/entry-text.js';
 import { parseDurationMs } from '../../../../src/cli/units.js';
 import { readBaseUrl } from '../../../../src/client/request-address.js';
 import { retryAfterMs } from '../../../../src/client/retry-after.js';

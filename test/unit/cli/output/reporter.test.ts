@@ -3,7 +3,7 @@ import type { OutputStream } from '../../../../src/cli/io.js';
 import { createReporter } from '../../../../src/cli/output/reporter.js';
 import { createTerminal } from '../../../../src/cli/output/terminal.js';
 import { terminalSafe } from '../../../../src/cli/output/terminal-safe.js';
-import type { TranscriptEntry } from '../../../../src/cli/transcript/entry.js';
+import type { TranscriptEntry } from '../../../../src/cli/output/transcript-entry.js';
 import type { JobProgress } from '../../../../src/protocol/job/job-progress.js';
 import { promptResult } from './sample-job.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { finish } from '../../../../src/cli/output/finish.js';
 import { oneLine, setIn, shownText } from '../../../../src/cli/output/terminal-safe.js';
-import { agentLines, createRepeats } from '../../../../src/cli/transcript/entry-text.js';
+import { agentLines, createRepeats } from '../../../../src/cli/output/transcript-entry.js';
 import { jobResult, promptResult } from './sample-job.js';
 
 describe('what an agent writes for a terminal', () => {

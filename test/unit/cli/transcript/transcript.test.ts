@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { createEntryText } from '../../../../src/cli/output/transcript-entry.js';
 import { entriesOfEvents } from '../../../../src/cli/transcript/entry.js';
-import { createEntryText } from '../../../../src/cli/transcript/entry-text.js';
 import { createHistoryReader } from '../../../../src/cli/transcript/history-reader.js';
 import { createTranscript } from '../../../../src/cli/transcript/transcript.js';
 import { createSandboxClient, type SandboxClient } from '../../../../src/client/index.js';

@@ -1,8 +1,8 @@
 /** Explains a refusal of the service: the problem, and how to fix it. */
-import { ApiError, UnexpectedResponseError } from '../../client/errors.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { oneLine } from '../output/terminal-safe.js';
-import { formatDuration } from '../units.js';
+import { ApiError, UnexpectedResponseError } from '../client/errors.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { oneLine } from './output/terminal-safe.js';
+import { formatDuration } from './units.js';
 
 /**
  * The service refused, or did not answer. After a refusal, `code`, `status`, `requestId` and `details` are the

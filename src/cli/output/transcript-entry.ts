@@ -1,12 +1,12 @@
-/** Formats the entries of a transcript as lines: the time, and what was done or said. */
-import type { Wake } from '../../protocol/job/job-result.js';
+/** An entry of a transcript: what a job did or its agent said, and its lines: the time, and what was done or said. */
+import type { JobPhase } from '../../protocol/job/job-phases.js';
+import type { JobError, Wake } from '../../protocol/job/job-result.js';
 import { endText, isDone } from '../../protocol/shortfall.js';
-import { wrapToWidth } from '../output/display-width.js';
-import { phaseName } from '../output/job-hold.js';
-import type { Paint } from '../output/terminal.js';
-import { oneLine, shownText, terminalSafe } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';
-import type { TranscriptEntry } from './entry.js';
+import { wrapToWidth } from './display-width.js';
+import { phaseName } from './job-hold.js';
+import type { Paint } from './terminal.js';
+import { oneLine, shownText, terminalSafe } from './terminal-safe.js';
 
 /** Each line of an agent has this mark, so that none looks like a line of this program. */
 const gutter = '| ';
@@ -14,6 +14,59 @@ const indent = ' '.repeat(10);
 /** Below this width, texts get lines of their own, without indentation. */
 const narrowColumns = 60;
 const leastColumns = 10;
+
+/** `--json` prints an entry in this form. `at` is an ISO 8601 time; null if it is unknown. `prompt` is the number of the prompt in the job, from 1. */
+export type TranscriptEntry = { readonly at: string | null } & (
+  | { readonly kind: 'phase'; readonly phase: JobPhase }
+  | { readonly kind: 'wake'; readonly wake: Wake }
+  | { readonly kind: 'blocked'; readonly step: string; readonly message: string }
+  | { readonly kind: 'prompt'; readonly prompt: number | null; readonly text: string }
+  | {
+      readonly kind: 'message';
+      readonly prompt: number | null;
+      readonly text: string;
+      /** Present if the text is a part of an output that is told while it is printed. */
+      readonly part?: true;
+    }
+  | {
+      readonly kind: 'command';
+      readonly prompt: number | null;
+      readonly command: string;
+      readonly exitCode: number | null;
+      readonly output: string;
+    }
+  | {
+      readonly kind: 'tool';
+      readonly prompt: number | null;
+      readonly tool: string;
+      /** What it worked on. */
+      readonly detail: string;
+      readonly failed: boolean;
+      readonly output: string;
+    }
+  | {
+      readonly kind: 'usage';
+      readonly prompt: number | null;
+      /** Whether the numbers are those of the prompt alone, or of its whole conversation up to its end. */
+      readonly of: 'prompt' | 'conversation';
+      readonly inputTokens: number;
+      readonly cachedInputTokens: number;
+      readonly outputTokens: number;
+    }
+  | {
+      readonly kind: 'prompt_ended';
+      readonly prompt: number | null;
+      readonly status: string;
+      readonly error: string | null;
+    }
+  | {
+      readonly kind: 'ended';
+      readonly outcome: string | null;
+      /** What the job lacks although its outcome does not tell it, in words. */
+      readonly shortfall: string | null;
+      readonly error: JobError | null;
+    }
+);
 
 export interface EntryTextOptions {
   readonly paint: Paint;

@@ -3,8 +3,8 @@ import { spawnBoundToParent } from '../../os/spawn-bound-to-parent.js';
 import { localServiceProgram } from '../../supervisor/local-service-program.js';
 import { announcementOf } from '../connect/local-services.js';
 import type { CliIo, OutputStream } from '../io.js';
-import type { LocalOptions } from '../local/options.js';
-import { parsePort } from './serving.js';
+import { parsePort } from '../serve/serving.js';
+import type { LocalOptions } from './options.js';
 
 /**
  * Runs the local service until the first Ctrl-C or SIGTERM, as a process that ends with this one.

@@ -1,6 +1,6 @@
 /** How a local service isolates its sandboxes, as it says itself. */
 import { z } from 'zod';
-import type { Notices } from '../output/reporter.js';
+import type { Notices } from './reporter.js';
 
 export const isolationSchema = z.object({
   isolation: z.enum(['bubblewrap', 'plain']),
