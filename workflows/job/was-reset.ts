@@ -4,6 +4,7 @@
  * reset.
  */
 import { patched, workflowInfo } from '@temporalio/workflow';
+import type { JobInput } from '../../src/protocol/job/job-input.js';
 import { rememberStart } from '../shared/start-memo.js';
 import type { CarriedJob } from './carried-job.js';
 
@@ -19,6 +20,19 @@ export function wasReset(carried: CarriedJob): boolean {
   // first one that this run answers.
   if (patched('noticed-reset')) noteReset(carried);
   return carried.wasReset;
+}
+
+interface JobSoFar {
+  readonly carried: CarriedJob;
+  readonly input: JobInput;
+}
+
+/**
+ * True if an earlier run may have created the sandbox. The answer to a create with a reused key does not show whether
+ * the sandbox is new, and a list may omit it.
+ */
+export function mayBeOfEarlierRun({ carried, input }: JobSoFar): boolean {
+  return carried.isFound || wasReset(carried) || input.origin?.lookFirst === true;
 }
 
 function isResetRun(): boolean {

@@ -6,13 +6,15 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { JobEnd } from '../../../src/protocol/job/job-input.js';
 import type { CollectedFile, JobError, JobOutcome } from '../../../src/protocol/job/job-result.js';
 import { jobError, toJobTermination } from '../../shared/job-termination.js';
+import { reads } from '../../shared/reads.js';
 import { requestStop } from '../../stop/request-stop.js';
 import type { JobState } from '../job-state.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
+import { promptRecordKey } from '../prompts/prompt-query.js';
 import { resultOf } from '../report.js';
-import { mayBeOfEarlierRun, recallPrompts } from '../sandbox/recover-sandbox.js';
 import { readSandbox } from '../sandbox/wait-until-usable.js';
 import { unwatchSandbox } from '../sandbox/watch-sandbox.js';
+import { mayBeOfEarlierRun } from '../was-reset.js';
 import { collectDiff, nameMissingDiff } from './collect-diff.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
@@ -69,6 +71,21 @@ export async function cleanUp(job: JobState, ending: JobEnding): Promise<JobErro
 async function endPrompts(job: JobState, sandboxId: string): Promise<void> {
   await recallPrompts(job, sandboxId);
   await interruptPrompts(job);
+}
+
+/**
+ * An earlier run may have sent prompts that this run did not come to, because it ended before. Their status is then what
+ * their records say.
+ */
+async function recallPrompts(job: JobState, sandboxId: string): Promise<void> {
+  if (!mayBeOfEarlierRun(job)) return;
+  for (const [index, prompt] of job.carried.prompts.entries()) {
+    if (prompt.status !== 'not_sent') continue;
+    const record = await reads.readPromptRecord(promptRecordKey(job, sandboxId, index));
+    if (record === null || record.phase === 'not_sent') continue;
+    const { promptId, conversationId } = record.accepted ?? prompt;
+    Object.assign(prompt, { promptId, conversationId, status: record.accepted ? 'queued' : 'unknown' });
+  }
 }
 
 function leftMs(job: JobState): number {

@@ -1,5 +1,5 @@
 /** Creates or forks the job's own sandbox. Each generation gets one sandbox, whose name contains the job's id. */
-import { sleep, workflowInfo } from '@temporalio/workflow';
+import { isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import type { StartedSandbox } from '../../../activities/sandbox/create.js';
 import { forkTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
 import { itemRecords } from '../../../src/contract/workflow-safe/fanout-addresses.js';
@@ -18,6 +18,7 @@ import {
   outcomeUnknown,
   serviceFailureOf,
   sourceChanged,
+  toJobTermination,
 } from '../../shared/job-termination.js';
 import { effects, forkProxies, timeForSending } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
@@ -27,9 +28,10 @@ import { finishDespiteCancel } from '../finish-despite-cancel.js';
 import { idempotencyKeyOf, sandboxNameOf } from '../idempotency-key.js';
 import type { JobState } from '../job-state.js';
 import { resolveUnknownOutcome } from '../prompts/await-resolution.js';
-import { wasReset } from '../was-reset.js';
+import { promptRecordKey } from '../prompts/prompt-query.js';
+import { mayBeOfEarlierRun, wasReset } from '../was-reset.js';
+import { resumeSandbox } from './adopt-sandbox.js';
 import { retryWithSource } from './hold-source.js';
-import { mayBeOfEarlierRun, recoverStopped, settleGone } from './recover-sandbox.js';
 import { readSandbox, waitUntilUsable } from './wait-until-usable.js';
 import { watchSandbox } from './watch-sandbox.js';
 
@@ -160,6 +162,58 @@ async function standingOf(job: JobState, created: SandboxView): Promise<'usable'
     job.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
   }
   return standing;
+}
+
+/**
+ * Recovers a sandbox that an earlier run of a job created and that no longer runs, such as the fork of an item of a
+ * batch that is resumed. The sandbox may have received prompts and may contain work. So the job resumes it, searches
+ * for earlier prompts, and follows them. If that is impossible, another sandbox is prompted only if a person decides so,
+ * or if the records show that no prompt of the job was ever sent.
+ * @returns `dead` if the next generation must do the work
+ * @throws JobTermination `outcome_unknown` if the decision or the policy is to repeat nothing
+ */
+async function recoverStopped(job: JobState, sandboxId: string): Promise<'usable' | 'dead'> {
+  try {
+    await resumeSandbox(job, sandboxId);
+    return 'usable';
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return settleMissing(job, sandboxId, toJobTermination(error).jobError.message);
+  }
+}
+
+/**
+ * Handles a sandbox that no longer exists. If no prompt was sent to it, the next generation does the work. Otherwise
+ * somebody must decide, as in `recoverStopped`.
+ */
+async function settleGone(job: JobState, sandboxId: string): Promise<'dead'> {
+  if (await wasNeverPrompted(job, sandboxId)) return 'dead';
+  return settleMissing(job, sandboxId, 'it no longer exists');
+}
+
+async function settleMissing(job: JobState, sandboxId: string, why: string): Promise<'dead'> {
+  const message = `The sandbox ${sandboxId} may have been prompted by an earlier run, and cannot be read: ${why}`;
+  const { action } = await resolveUnknownOutcome(job, 'create', message);
+  if (action === 'resend') return 'dead';
+  throw outcomeUnknown(message);
+}
+
+/**
+ * Each prompt has a record, which is written before the prompt is sent. All workers of a batch share one store, so a
+ * missing record proves that no prompt was sent. For a job it proves nothing, because its workers may have separate
+ * stores.
+ */
+async function wasNeverPrompted(job: JobState, sandboxId: string): Promise<boolean> {
+  try {
+    for (const index of job.carried.prompts.keys()) {
+      const record = await reads.readPromptRecord(promptRecordKey(job, sandboxId, index));
+      if (record !== null && record.phase !== 'not_sent') return false;
+    }
+    return true;
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return false;
+  }
 }
 
 /** Waits until the created sandbox is usable and confirmed to be the job's own. */
