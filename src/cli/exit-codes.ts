@@ -1,4 +1,4 @@
-/** The exit codes of the command line, and the exit code of each error. */
+/** The exit codes of the command line: of what has ended, and of each error. */
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { type ErrorKind, errorKindOf } from '../contract/workflow-safe/sandflow-error-codes.js';
 import { numberIn, systemCodeOf, valueIn } from './error-fields.js';
@@ -36,6 +36,22 @@ export const exitCodes = {
 
 /** Why a command stopped watching before the end: Ctrl-C, or `--watch-deadline`. */
 export type Unfinished = { readonly kind: 'detached' } | { readonly kind: 'deadline' };
+
+/** How a job, batch or cleanup has ended, or why a command stopped watching it before. */
+type SeenEnd =
+  /** `isDone` is true if a person need not look at it: it went as asked, lacks nothing and left nothing behind. */
+  { readonly kind: 'ended'; readonly isDone: boolean } | Unfinished;
+
+export function exitCodeOfEnd(end: SeenEnd): number {
+  switch (end.kind) {
+    case 'ended':
+      return end.isDone ? exitCodes.done : exitCodes.otherOutcome;
+    case 'detached':
+      return exitCodes.detached;
+    case 'deadline':
+      return exitCodes.watchDeadline;
+  }
+}
 
 const exitCodeOfKind: Readonly<Record<ErrorKind, number>> = {
   usage: exitCodes.usage,

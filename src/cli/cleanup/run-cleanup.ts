@@ -10,7 +10,7 @@ import type { CleanupListed } from '../../workflow-client/cleanups/cleanup-clien
 import type { CommandContext } from '../command.js';
 import { movedText } from '../connect/local-clock.js';
 import { withPlatform } from '../connect/with-platform.js';
-import { exitCodes } from '../exit-codes.js';
+import { exitCodeOfEnd, exitCodes } from '../exit-codes.js';
 import { keepCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { tableWidth } from '../output/table.js';
@@ -80,7 +80,7 @@ export async function runPolicy(
     const summary = await watchCleanup(handle, io, reporter);
     if (summary === undefined) {
       io.stderr.write(`Detached; cleanup ${id} continues. ${comeBack}\n`);
-      return exitCodes.detached;
+      return exitCodeOfEnd({ kind: 'detached' });
     }
     return show({ id, summary, results, only }, options, context);
   });
@@ -142,7 +142,7 @@ async function show(
     io.stderr.write(
       'This result store does not have the report. Set SANDFLOW_RESULTS to the directory that the worker uses.\n',
     );
-  return isWell ? exitCodes.done : exitCodes.otherOutcome;
+  return exitCodeOfEnd({ kind: 'ended', isDone: isWell });
 }
 
 function onlyFailing(report: CleanupReport): CleanupReport {

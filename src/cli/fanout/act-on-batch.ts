@@ -3,7 +3,7 @@
 import { cancelFanout } from '../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../command.js';
 import { askToCancel } from '../connect/ask-to-cancel.js';
-import { exitCodes } from '../exit-codes.js';
+import { exitCodeOfEnd, exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { programName } from '../program-name.js';
 import type { WatchFanoutOptions } from './options.js';
@@ -40,5 +40,5 @@ export async function cancelAndReport(
   const had = asked === 'ended' ? 'had already ended' : 'ended';
   const text = outcome ? `Batch ${batchId} ${had}: ${outcome}.` : `Cancelling batch ${batchId}.`;
   io.stderr.write(`${text} See its results with: ${programName} fanout watch ${batchId}\n`);
-  return end?.kind === 'detached' ? exitCodes.detached : exitCodes.done;
+  return end?.kind === 'detached' ? exitCodeOfEnd(end) : exitCodes.done;
 }

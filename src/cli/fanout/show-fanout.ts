@@ -2,7 +2,7 @@
 import { isDone } from '../../protocol/shortfall.js';
 import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../command.js';
-import { exitCodes } from '../exit-codes.js';
+import { exitCodeOfEnd, exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { findDollarsPerSecond } from '../output/price.js';
 import { rowsOf } from '../output/screen-lines.js';
@@ -48,6 +48,7 @@ export function showFanout(
       if (error) stdout.write(`${oneLine(error.code)}: ${setIn(error.message)}\n`);
       if (outcome === null) for (const line of nextWhileBatchRuns(batchId)) stderr.write(`${line}\n`);
     }
-    return outcome === null || isDone({ outcome, shortfall }) ? exitCodes.done : exitCodes.otherOutcome;
+    if (outcome === null) return exitCodes.done;
+    return exitCodeOfEnd({ kind: 'ended', isDone: isDone({ outcome, shortfall }) });
   });
 }

@@ -4,7 +4,7 @@ import type { Resolution } from '../../protocol/messages.js';
 import type { CommandContext } from '../command.js';
 import { askToCancel, type CancelAsked } from '../connect/ask-to-cancel.js';
 import { withPlatform } from '../connect/with-platform.js';
-import { exitCodes } from '../exit-codes.js';
+import { exitCodeOfEnd } from '../exit-codes.js';
 import type { WatchEnd } from '../output/finish.js';
 import { leftText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
@@ -72,8 +72,9 @@ export async function cancelAndReport(
   if (json) printJson(io.stdout, { jobId, outcome: result?.outcome ?? null, again: asked === 'again', left, error });
   io.stderr.write(`${oneLine(cancelText(jobId, asked, end))}\n`);
   for (const one of left) io.stderr.write(`  ${leftText(one)}\n`);
-  if (left.length > 0 || error !== null) return exitCodes.otherOutcome;
-  return end?.kind === 'detached' ? exitCodes.detached : exitCodes.done;
+  if (end?.kind === 'detached') return exitCodeOfEnd(end);
+  // Whoever cancels a job does not ask for its outcome.
+  return exitCodeOfEnd({ kind: 'ended', isDone: left.length === 0 && error === null });
 }
 
 function cancelText(jobId: string, asked: CancelAsked, end: WatchEnd | undefined): string {

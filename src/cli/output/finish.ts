@@ -2,7 +2,7 @@
 import type { JobError, JobResult } from '../../protocol/job/job-result.js';
 import { endText, type HowItEnded, isDone, shortfallOfJob } from '../../protocol/shortfall.js';
 import { plainError } from '../errors.js';
-import { exitCodes, type Unfinished } from '../exit-codes.js';
+import { exitCodeOfEnd, type Unfinished } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import { programName } from '../program-name.js';
 import { formatDuration, plural } from '../units.js';
@@ -57,12 +57,12 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
     io.stderr.write(`${message}\n`);
     const error = plainError(detached ? 'detached' : 'watch_deadline', message);
     if (json) printJson(io.stdout, { ...emptyReport(jobId, error), isolation });
-    return detached ? exitCodes.detached : exitCodes.watchDeadline;
+    return exitCodeOfEnd(end);
   }
   if (end.kind === 'broken') {
     io.stderr.write(`${setIn(end.error.message)}\n`);
     if (json) printJson(io.stdout, { ...emptyReport(jobId, end.error), isolation });
-    return exitCodes.otherOutcome;
+    return exitCodeOfEnd({ kind: 'ended', isDone: false });
   }
   const report = await wholeReport(end.result, options);
   const ended = { outcome: end.result.outcome, shortfall: shortfallOfJob(end.result) };
@@ -70,7 +70,7 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
   if (!options.quiet || !done) printSummary(report, io, { ...options, ended });
   if (json) printJson(io.stdout, { ...report, ...(options.linksInJson && options.links), isolation });
   else printAnswers(report, io, options);
-  return done ? exitCodes.done : exitCodes.otherOutcome;
+  return exitCodeOfEnd({ kind: 'ended', isDone: done });
 }
 
 /** The answer to the last prompt, or all answers if the prompts ran in separate conversations. */

@@ -4,7 +4,7 @@ import { endText, isDone } from '../../../protocol/shortfall.js';
 import { dollarsText } from '../../../report/format.js';
 import type { Platform } from '../../connect/platform.js';
 import { plainError } from '../../errors.js';
-import { exitCodes } from '../../exit-codes.js';
+import { exitCodeOfEnd, exitCodes } from '../../exit-codes.js';
 import type { CliIo } from '../../io.js';
 import type { SandboxIsolation } from '../../output/isolation.js';
 import { type JobLinks, linksText } from '../../output/job-links.js';
@@ -50,7 +50,7 @@ export function finishFanout(
   const { resultsFile, reportFile, filesFolder, problems, left } = home;
   if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems, left, isolation });
   else io.stdout.write(`${resultsFile}\n`);
-  return done ? exitCodes.done : exitCodes.otherOutcome;
+  return exitCodeOfEnd({ kind: 'ended', isDone: done });
 }
 
 /** Prints the id of a batch that is not watched. @returns the exit code */
@@ -81,7 +81,7 @@ export function leaveFanout(
   );
   const error = plainError(detached ? 'detached' : 'watch_deadline', message);
   if (json) printJson(io.stdout, { batchId, outcome: null, isolation, error });
-  return detached ? exitCodes.detached : exitCodes.watchDeadline;
+  return exitCodeOfEnd({ kind });
 }
 
 export function summaryLines(
