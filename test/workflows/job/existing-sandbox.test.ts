@@ -144,21 +144,6 @@ describe('a lease', () => {
     expect(await borrower.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
   });
 
-  it('of two jobs that prompt: cancelling one interrupts no prompt of the other', async () => {
-    const sandboxId = await somebodysSandbox('usable');
-    const same = { ...existing(sandboxId), prompts: [{ prompt: script(`${untilGo}; echo same`) }] };
-    const [one, other] = await Promise.all([stand.start(same), stand.start(same)]);
-    const followed = async (job: typeof one) => (await progressOf(job)).prompts[0]?.promptId ?? null;
-    await expect.poll(async () => (await followed(one)) !== null && (await followed(other)) !== null).toBe(true);
-    await other.cancel();
-    expect((await other.result()).outcome).toBe('cancelled');
-    await letGo(stand, sandboxId);
-    const [kept, cancelled] = [await one.result(), await other.result()];
-    expect(kept).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
-    expect(new Set([kept.prompts[0]?.promptId, cancelled.prompts[0]?.promptId]).size).toBe(2);
-    expect(stand.service.books.prompts({ sandboxId })).toHaveLength(2);
-  });
-
   it('of two jobs that prompt: a terminated one leaves the other its prompt', async () => {
     const sandboxId = await somebodysSandbox('usable');
     const same = { ...existing(sandboxId), prompts: [{ prompt: script(`${untilGo}; echo same`) }] };

@@ -2,7 +2,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FaultInput } from '../../../../local-service/src/index.js';
-import { ConnectionError } from '../../../../src/client/index.js';
 import type { JobResult } from '../../../../workflows/index.js';
 import { createClosing, sendJson, startStand } from '../../../unit/client/http-harness.js';
 import { shareChangedStand } from '../../../workflows/changed-stand.js';
@@ -110,16 +109,4 @@ describe('an answer of something else', () => {
     expect(misrouted).toBe(2);
     expect((await stand.api.getSandbox(innocent.id)).sandbox).toMatchObject({ state: 'ready', stop: null });
   });
-});
-
-it('after a cancel, a prompt that no attempt could send is known by its record, and nothing is left', async () => {
-  let attempts = 0;
-  change.sendPrompt = () => {
-    attempts += 1;
-    return Promise.reject(new ConnectionError('sendPrompt', false, 'ECONNREFUSED'));
-  };
-  const handle = await stand.start({ end: 'keep' });
-  await expect.poll(() => attempts).toBeGreaterThan(1);
-  await handle.cancel();
-  expect(await handle.result()).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'not_sent' }], left: [] });
 });

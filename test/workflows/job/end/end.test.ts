@@ -22,44 +22,6 @@ async function untilRunning(handle: Handle): Promise<string> {
   return sandboxId ?? '';
 }
 
-describe('a cancel', () => {
-  it('interrupts the agent, stops the sandbox and ends as cancelled', async () => {
-    const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
-    const sandboxId = await untilRunning(handle);
-    await handle.cancel();
-    const result = await handle.result();
-    expect(result).toMatchObject({ outcome: 'cancelled', stop: { status: 'completed', kept: 'saved' } });
-    expect(result.prompts[0]?.status).toBe('interrupted');
-    const [prompt] = stand.service.books.prompts({ sandboxId });
-    expect(prompt?.status).toBe('interrupted');
-  });
-
-  it('deletes the sandbox if the job should delete it', async () => {
-    const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }], end: 'delete' });
-    await untilRunning(handle);
-    await handle.cancel();
-    expect(await handle.result()).toMatchObject({ outcome: 'cancelled', deletion: { status: 'completed' } });
-  });
-
-  it('waits for a create in progress and leaves no machine behind', async () => {
-    await stand.fault({ kind: 'latency', endpoint: 'createSandbox', ms: 1_500 });
-    const handle = await stand.start({});
-    await expect.poll(async () => (await handle.describe()).raw.pendingActivities?.[0]?.lastStartedTime).toBeTruthy();
-    await handle.cancel();
-    const result = await handle.result();
-    expect(result).toMatchObject({ outcome: 'cancelled', stop: { status: 'completed' } });
-    expect(result.sandboxId).not.toBeNull();
-  });
-
-  it('ends at once while the service refuses to create, since nothing was created', async () => {
-    await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 429, code: 'daily_limit_reached' });
-    const handle = await stand.start({});
-    await expect.poll(async () => (await progressOf(handle)).blocked?.reason).toBe('service_refuses');
-    await handle.cancel();
-    expect(await handle.result()).toMatchObject({ outcome: 'cancelled', sandboxId: null });
-  });
-});
-
 describe('a deletion', () => {
   const folder = script('mkdir out; echo done > out/report.md');
   const isStoppedInstead = (sandboxId: string | null) => ({

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, ConnectionError, UnexpectedResponseError } from '../../../../src/client/index.js';
 import { ownerWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
-import { type JobResult, skipCollectingSignal } from '../../../../workflows/index.js';
+import type { JobResult } from '../../../../workflows/index.js';
 import { atDeadline } from '../../at-deadline.js';
 import { shareChangedStand } from '../../changed-stand.js';
 import { progressOf } from '../../job-progress.js';
@@ -165,17 +165,6 @@ describe('files', () => {
       .toContain('half');
   };
 
-  it('are collected at a cancel, before the machine ends, and marked partial', async () => {
-    const handle = await stand.start(work);
-    await works(handle);
-    await handle.cancel();
-    expect(await handle.result()).toMatchObject({
-      outcome: 'cancelled',
-      stop: { status: 'completed' },
-      files: [{ path: 'out.txt', size: 5, partial: true, unchanged: false, error: null }],
-    });
-  });
-
   it('are collected at a deadline', async () => {
     const half = async ({ workflowId }: Awaited<ReturnType<Stand['start']>>) => {
       const own = stand.service.books.sandboxes().find(({ name }) => ownerWorkflowId(name) === workflowId);
@@ -216,45 +205,6 @@ describe('files', () => {
     expect(result.left).toMatchObject([
       { kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining('stopped and not deleted') },
     ]);
-  });
-
-  it('are skipped by a second cancel, which deletes all the same', async () => {
-    const timing = { ...shortTiming, cleanUpMs: 120_000 };
-    const handle = await stand.start({ ...work, end: 'delete', timing });
-    await works(handle);
-    let asked = 0;
-    change.readFile = (_id, _path, options) => {
-      asked += 1;
-      return new Promise((_, reject) =>
-        options?.signal?.addEventListener('abort', () => reject(options.signal?.reason)),
-      );
-    };
-    await handle.cancel();
-    await expect.poll(() => asked).toBeGreaterThan(0);
-    await handle.signal(skipCollectingSignal);
-    expect(await handle.result()).toMatchObject({
-      outcome: 'cancelled',
-      deletion: { status: 'completed' },
-      files: [{ ref: null, error: 'It was skipped by a second cancel' }],
-      left: [],
-    });
-  });
-
-  it('that could not be read are deleted by a second cancel, also while the sandbox is being stopped instead', async () => {
-    // The stop never ends, so the deletion does not wait for its end.
-    const handle = await stand.start({ ...work, end: 'delete', timing: { ...shortTiming, cleanUpMs: 3_600_000 } });
-    await works(handle);
-    change.readFile = () => Promise.reject(refusal('readFile', 403, 'forbidden', 'permanent'));
-    await stand.fault({ kind: 'stop_fails', times: 100_000 });
-    await handle.cancel();
-    await expect.poll(async () => (await progressOf(handle)).phase).toBe('waiting_for_archive');
-    await handle.signal(skipCollectingSignal);
-    expect(await handle.result()).toMatchObject({
-      outcome: 'cancelled',
-      deletion: { status: 'completed' },
-      files: [{ ref: null, error: expect.any(String) }],
-      left: [],
-    });
   });
 
   it('that could not be read are not deleted by a job that was reset, and has not come to its prompts again', async () => {

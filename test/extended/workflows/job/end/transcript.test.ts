@@ -58,14 +58,6 @@ it('holds all conversations of a job, read at once, and none of others', async (
   expect(readsOf(sandbox.id) - before).toBe(3);
 });
 
-it('is stored after a cancel', async () => {
-  const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }], end: 'delete' });
-  await untilFollowed(handle);
-  await handle.cancel();
-  expect((await handle.result()).outcome).toBe('cancelled');
-  expect(typesOf(await transcriptOf(handle))?.at(-1)).toBe('prompt.interrupted');
-});
-
 it('delays no end and changes no outcome if the history cannot be read', async () => {
   const prompts = [{ prompt: script('while [ ! -e go ]; do sleep 0.1; done') }];
   const handle = await stand.start({ prompts, end: 'delete' });

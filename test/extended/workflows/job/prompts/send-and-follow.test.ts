@@ -40,39 +40,6 @@ afterEach(() => {
 afterAll(() => stand.close());
 
 const promptsOf = (sandboxId: string | null | undefined) => stand.service.books.prompts({ sandboxId: sandboxId ?? '' });
-const endless = { prompts: [{ prompt: script('sleep 600') }] };
-
-describe('a job that is cancelled before it knows the ids of its prompt', () => {
-  it('learns them, and interrupts the prompt', async () => {
-    const job = await stand.start({ ...endless, end: 'keep' });
-    const sandboxId = async () => (await progressOf(job)).sandboxId;
-    await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
-    expect((await progressOf(job)).phase).toBe('prompting');
-    await job.cancel();
-    const result = await job.result();
-    const [prompt] = promptsOf(result.sandboxId);
-    expect(prompt?.status).toBe('interrupted');
-    expect(result).toMatchObject({
-      outcome: 'cancelled',
-      prompts: [{ status: 'interrupted', promptId: prompt?.id }],
-    });
-    expect(result.left.map(({ kind }) => kind)).not.toContain('prompt');
-    await stand.api.stopSandbox(result.sandboxId ?? '');
-  });
-});
-
-describe('a job that is cancelled while no worker follows its prompt', () => {
-  it('finds the ids in the record of the prompt, and interrupts it', async () => {
-    const job = await stand.start({ ...endless, end: 'keep' });
-    const sandboxId = async () => (await progressOf(job)).sandboxId;
-    await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
-    await stand.restartWorker(() => job.cancel());
-    const result = await job.result();
-    expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }] });
-    expect(promptsOf(result.sandboxId)).toMatchObject([{ status: 'interrupted' }]);
-    await stand.api.stopSandbox(result.sandboxId ?? '');
-  });
-});
 
 describe('a prompt', () => {
   it('whose follow fails at once is known to the job', async () => {

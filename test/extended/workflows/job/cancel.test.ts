@@ -1,11 +1,16 @@
-/** A job that is cut short interrupts its own prompt, again while it runs, and no prompt of others. */
+/**
+ * A cancelled job interrupts its own prompt, again while it runs, and no prompt of others; it ends although reads hang or
+ * calls fail, and keeps its transcript. Extended: `test/workflows/job/cancel.test.ts` has the promise.
+ */
 
-import { describe, expect, it } from 'vitest';
-import { ConnectionError } from '../../../../../src/client/index.js';
-import { shareChangedStand } from '../../../../workflows/changed-stand.js';
-import { progressOf } from '../../../../workflows/job-progress.js';
-import { refusal } from '../../../../workflows/played-service.js';
-import { type Stand, script, shortTiming } from '../../../../workflows/workflow-harness.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConnectionError } from '../../../../src/client/index.js';
+import { jobTranscripts } from '../../../../src/contract/workflow-safe/transcript-places.js';
+import type { StoredTranscript } from '../../../../src/result-store/stored-transcript.js';
+import { shareChangedStand } from '../../../workflows/changed-stand.js';
+import { progressOf } from '../../../workflows/job-progress.js';
+import { refusal } from '../../../workflows/played-service.js';
+import { createStand, type Stand, script, shortTiming } from '../../../workflows/workflow-harness.js';
 
 const { stand, change } = shareChangedStand();
 
@@ -101,4 +106,79 @@ describe('an interrupt', () => {
     expect(sent).toBe(1);
     await expectAtWork(result.sandboxId, othersId);
   });
+});
+
+describe('a job that is cancelled', () => {
+  let slow: Stand;
+  beforeAll(async () => {
+    // The job does not learn the ids of its prompts while they run.
+    slow = await createStand({ worker: { follow: { minIntervalMs: 100, briefFollowMs: 30_000 } } });
+  });
+  afterAll(() => slow.close());
+
+  const promptsOf = (sandboxId: string | null) => slow.service.books.prompts({ sandboxId: sandboxId ?? '' });
+
+  it('before it knows the ids of its prompt learns them, and interrupts the prompt', async () => {
+    const job = await slow.start({ prompts: long, end: 'keep' });
+    const sandboxId = async () => (await progressOf(job)).sandboxId;
+    await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
+    expect((await progressOf(job)).phase).toBe('prompting');
+    await job.cancel();
+    const result = await job.result();
+    const [prompt] = promptsOf(result.sandboxId);
+    expect(prompt?.status).toBe('interrupted');
+    expect(result).toMatchObject({
+      outcome: 'cancelled',
+      prompts: [{ status: 'interrupted', promptId: prompt?.id }],
+    });
+    expect(result.left.map(({ kind }) => kind)).not.toContain('prompt');
+    await slow.api.stopSandbox(result.sandboxId ?? '');
+  });
+
+  it('while no worker follows its prompt finds the ids in the record of the prompt, and interrupts it', async () => {
+    const job = await slow.start({ prompts: long, end: 'keep' });
+    const sandboxId = async () => (await progressOf(job)).sandboxId;
+    await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
+    await slow.restartWorker(() => job.cancel());
+    const result = await job.result();
+    expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }] });
+    expect(promptsOf(result.sandboxId)).toMatchObject([{ status: 'interrupted' }]);
+    await slow.api.stopSandbox(result.sandboxId ?? '');
+  });
+});
+
+it('after a cancel, a prompt that no attempt could send is known by its record, and nothing is left', async () => {
+  let attempts = 0;
+  change.sendPrompt = () => {
+    attempts += 1;
+    return Promise.reject(new ConnectionError('sendPrompt', false, 'ECONNREFUSED'));
+  };
+  const handle = await stand.start({ end: 'keep' });
+  await expect.poll(() => attempts).toBeGreaterThan(1);
+  await handle.cancel();
+  expect(await handle.result()).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'not_sent' }], left: [] });
+});
+
+it('the transcript of a cancelled job is stored', async () => {
+  const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }], end: 'delete' });
+  await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
+  await handle.cancel();
+  expect((await handle.result()).outcome).toBe('cancelled');
+  const [stored] = await stand.results.list(jobTranscripts(handle.workflowId, handle.firstExecutionRunId));
+  const content = await stand.results.get(stored?.ref ?? '');
+  const transcript: StoredTranscript = JSON.parse(content.toString('utf8'));
+  expect(transcript.events.at(-1)?.type).toBe('prompt.interrupted');
+});
+
+it('a cancelled job ends even if the reads of its stop hang', async () => {
+  const handle = await stand.start({
+    prompts: [{ prompt: script('sleep 600') }],
+    timing: { ...shortTiming, cleanUpMs: 2_000 },
+  });
+  await expect.poll(async () => (await handle.query<{ phase: string }>('progress')).phase).toBe('following');
+  const hung = { kind: 'latency', ms: 600_000, times: 1_000 } as const;
+  await stand.fault({ ...hung, endpoint: 'getSandbox' });
+  await stand.fault({ ...hung, endpoint: 'getStop' });
+  await handle.cancel();
+  expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
 });
