@@ -21,7 +21,7 @@ const withoutLibraries = {
 
 await buildPackage({
   home,
-  sources: [sources, join('src', 'contract'), join('src', 'os'), join('src', 'webhook')],
+  sources: [sources, ...['contract', 'errors', 'os', 'webhook'].map((part) => join('src', part))],
   async finish(fresh) {
     const packages = [...(await bundleLibraries(fresh)), ...(await pack(fresh))];
     writeLicenses(join(fresh, 'third-party-licenses.txt'), packages);

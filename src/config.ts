@@ -12,8 +12,8 @@ import { headerSecret, keepSecret, keepUrlSecrets } from './contract/secrecy/kno
 import { webhookSecretsIn } from './contract/secrecy/webhook-secrets.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './contract/urls.js';
 import { defaultForksPerSecond, deploymentProblem } from './contract/workflow-safe/addresses.js';
-import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 import { yesOrNo } from './contract/yes-or-no.js';
+import { SandflowError } from './errors/sandflow-error.js';
 import { homeFolder } from './os/home-folder.js';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.js';
 

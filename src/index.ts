@@ -33,8 +33,8 @@ export {
   type ParseEscalationOptions,
   parseEscalation,
 } from './contract/workflow-safe/escalation.js';
-export { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 export * from './encryption/index.js';
+export { SandflowError } from './errors/sandflow-error.js';
 export * from './notify/index.js';
 export type * from './protocol/cleanup.js';
 export type * from './protocol/fanout/fanout-input.js';

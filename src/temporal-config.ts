@@ -3,8 +3,8 @@ import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/e
 import { type TunnelProxy, tunnelTo } from './contract/proxies.js';
 import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from './contract/urls.js';
-import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 import { yesOrNo } from './contract/yes-or-no.js';
+import { SandflowError } from './errors/sandflow-error.js';
 import { byOwnUser } from './os/owner.js';
 import { rootsWith } from './os/trusted-roots.js';
 

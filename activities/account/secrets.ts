@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DesktopRequest, SandboxClient } from '../../src/client/index.js';
-import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../src/errors/sandflow-error.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { repeatable } from '../retry/attempt.js';
 import { type RotateOptions, rotate } from '../retry/rotate.js';

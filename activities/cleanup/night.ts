@@ -1,7 +1,7 @@
 /** Finds what other runs of the same policy have done this night, and whether another run has not finished. */
 import type { Client } from '@temporalio/client';
 import { cleanupPrefix } from '../../src/contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../src/errors/sandflow-error.js';
 import type { CleanupMemo } from '../../src/protocol/cleanup.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
 import { type CleanupPolicy, nightBeganAtMs } from '../../src/retention/index.js';

@@ -1,6 +1,6 @@
 /** Sends the stored items of a scheduled batch to its workflow. */
 import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
-import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../src/errors/sandflow-error.js';
 import type { ChunkSubmission } from '../../src/protocol/fanout/batch-parts.js';
 import type { StoredItems } from '../../src/protocol/schedule.js';
 import type { ResultStore } from '../../src/result-store/index.js';

@@ -1,9 +1,9 @@
 /** Values that are too large for history: stored in the result store, and read right before their use. */
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
+import { SandflowError } from '../../src/errors/sandflow-error.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storedJson } from '../../src/result-store/stored-json.js';
 import { withHeartbeat } from '../retry/attempt.js';

@@ -1,5 +1,5 @@
 /** Reports the isolation of sandboxes, and refuses command agents that would run without isolation. */
-import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../src/errors/sandflow-error.js';
 import { isolationText, isolationWarnings, type MachineDescription } from './machine/index.js';
 import type { LocalServiceOptions } from './options.js';
 

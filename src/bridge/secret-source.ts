@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { requireOptions } from '../contract/required-options.js';
 import { webhookSecretsIn } from '../contract/secrecy/webhook-secrets.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { readSecretFile } from '../os/secret-file.js';
 import type { BridgeLog } from './bridge-options.js';
 

@@ -6,8 +6,8 @@ import { ApiError, ConnectionError, TimeoutError } from '../client/errors.js';
 import { lateCallMs } from '../contract/late-calls.js';
 import type { Webhook } from '../contract/records/sandbox-records.js';
 import { requireOptions } from '../contract/required-options.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { sandboxEventTypes } from '../contract/workflow-safe/states.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { isReserved, reserveSecretFile, type SecretReservation } from './secret-file.js';
 import { readSecrets } from './secret-source.js';
 

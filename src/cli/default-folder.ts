@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { namingFullDisk } from '../contract/disk-full.js';
+import { namingFullDisk } from '../errors/disk-full.js';
 import { makeFolderOf } from '../os/inner-folder.js';
 import { UsageError } from './usage-error.js';
 

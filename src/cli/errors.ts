@@ -1,7 +1,7 @@
 /** Converts an error to a message, an exit code, and the `error` of `--json`. */
 
-import { diskFull, isDiskFull } from '../contract/disk-full.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { diskFull, isDiskFull } from '../errors/disk-full.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { JobError } from '../protocol/job/job-result.js';
 import { numberIn, recordIn, stringIn } from './error-fields.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';

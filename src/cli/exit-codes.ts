@@ -1,6 +1,6 @@
 /** The exit codes of the command line: of what has ended, and of each error. */
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
-import { type ErrorKind, errorKindOf } from '../contract/workflow-safe/sandflow-error-codes.js';
+import { SandflowError } from '../errors/sandflow-error.js';
+import { type ErrorKind, errorKindOf } from '../errors/sandflow-error-codes.js';
 import { numberIn, systemCodeOf, valueIn } from './error-fields.js';
 import { pathProblems } from './path-problems.js';
 import { ServiceRefusal } from './service-refusal.js';

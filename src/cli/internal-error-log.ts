@@ -2,7 +2,7 @@
 import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { packageVersion } from '../client/package-version.js';
-import { withoutSecrets } from '../contract/workflow-safe/without-secrets.js';
+import { withoutSecrets } from '../errors/without-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import type { CliIo } from './io.js';

@@ -1,6 +1,6 @@
 /** Writes a file so that no reader sees half of it. */
 import { rename, rm } from 'node:fs/promises';
-import { namingFullDisk } from '../contract/disk-full.js';
+import { namingFullDisk } from '../errors/disk-full.js';
 
 /** @param write writes the content to a new file, which then replaces `path` */
 export async function replaceFile(path: string, write: (temporary: string) => Promise<unknown>): Promise<void> {

@@ -3,7 +3,7 @@
 import { type Command, CommanderError } from 'commander';
 import { packageVersion } from '../client/package-version.js';
 import type { Config } from '../config.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { JobError } from '../protocol/job/job-result.js';
 import type { CommandContext } from './command.js';
 import { type Failure, failureOf, plainError } from './errors.js';

@@ -1,6 +1,6 @@
 /** Explains a refusal of the service: the problem, and how to fix it. */
 import { ApiError, UnexpectedResponseError } from '../client/errors.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { oneLine } from './output/terminal-safe.js';
 import { formatDuration } from './units.js';
 

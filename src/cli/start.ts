@@ -1,7 +1,7 @@
 /** What the entry loads once it knows that it can run. The build packs this file with all that it imports. */
 import type { Config } from '../config.js';
 
-export { withoutSecrets } from '../contract/workflow-safe/without-secrets.js';
+export { withoutSecrets } from '../errors/without-secrets.js';
 export { exitCodes } from './exit-codes.js';
 export { runCli } from './run-cli.js';
 

@@ -1,7 +1,7 @@
 /** Errors in the command line's arguments and in the configuration. */
 
 import { isSandboxId, sandboxIdAlphabet } from '../contract/workflow-safe/ids.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { programName } from './program-name.js';
 
 /** Ends the command with exit code 2, before anything is started. */

@@ -1,5 +1,5 @@
 /** Reports each call once, when it has ended. */
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { CallName, CallRecord } from './call-options.js';
 
 export interface RunningRecord {

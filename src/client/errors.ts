@@ -1,6 +1,6 @@
 /** The errors that the client throws. */
 import type { ErrorMeaning } from '../contract/workflow-safe/error-codes.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { CallName } from './call-options.js';
 
 /** The fields of an `ApiError`. */

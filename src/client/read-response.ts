@@ -5,7 +5,7 @@ import { readBytes } from '../contract/texts/byte-collector.js';
 import { isShortText } from '../contract/texts/short-text.js';
 import { currentErrorCode, errorMeaning } from '../contract/workflow-safe/error-codes.js';
 import { cut, payloadBytes } from '../contract/workflow-safe/stored-text.js';
-import { withoutSecrets } from '../contract/workflow-safe/without-secrets.js';
+import { withoutSecrets } from '../errors/without-secrets.js';
 import { foreignField } from './answer-identity.js';
 import type { CallName, CallOptions } from './call-options.js';
 import { ApiError, TimeoutError, UnexpectedResponseError } from './errors.js';

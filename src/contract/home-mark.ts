@@ -1,5 +1,5 @@
 /** Settings that name a path. A shell expands `~` only where it begins an unquoted word, and nothing does later. */
-import { SandflowError } from './workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 
 const pathVariables = [
   'SANDBOX_API_KEY_FILE',

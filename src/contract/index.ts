@@ -1,5 +1,6 @@
 /** The contract of the Sandbox Service: endpoints, records, requests, errors, ids, addresses and webhook events. */
 
+export * from '../errors/sandflow-error.js';
 export * from './assumptions.js';
 export * from './endpoints/endpoints.js';
 export * from './records/account-records.js';
@@ -13,6 +14,5 @@ export * from './workflow-safe/addresses.js';
 export * from './workflow-safe/error-codes.js';
 export * from './workflow-safe/ids.js';
 export * from './workflow-safe/sandbox-view.js';
-export * from './workflow-safe/sandflow-error.js';
 export * from './workflow-safe/service-failure.js';
 export * from './workflow-safe/states.js';

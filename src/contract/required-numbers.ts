@@ -1,5 +1,5 @@
 /** Checks numbers of options before anything starts. Later, a library would report them less clearly, or use them. */
-import { SandflowError } from './workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 
 /**
  * @param numbers by name; undefined stands for the default

@@ -1,5 +1,5 @@
 /** Checks what callers must give, for those whom no compiler tells. Later it would fail elsewhere, under another name. */
-import { SandflowError } from './workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 
 const kinds = {
   'a text': (value: unknown) => typeof value === 'string' && value !== '',

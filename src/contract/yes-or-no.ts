@@ -1,5 +1,5 @@
 /** Settings that are on or off. */
-import { SandflowError } from './workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -4,7 +4,7 @@
  * and the id of the key.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { KeyRing, RingKey } from './key-ring.js';
 
 const algorithm = 'aes-256-gcm';

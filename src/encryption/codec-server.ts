@@ -11,7 +11,7 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { requireCounts } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { boundStrangers, type Strangers } from '../os/bound-strangers.js';
 import { readRawBody } from '../os/raw-body.js';
 

@@ -1,6 +1,6 @@
 /** Encrypts the objects of a result store. Names of objects are not encrypted, except digests in them. */
 import { createHash, createHmac } from 'node:crypto';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { ResultStore } from '../result-store/index.js';
 import { seal, startSealing, unseal } from './cipher.js';
 import { derivedKey, type KeyRing } from './key-ring.js';

@@ -1,7 +1,7 @@
 /** Reads and creates the keys of a deployment. */
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { keepSecret } from '../contract/secrecy/known-secrets.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { requireSecretFile } from '../os/secret-file.js';
 
 /** One key of a key ring. */

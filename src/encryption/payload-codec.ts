@@ -5,7 +5,7 @@ import { type DataConverter, METADATA_ENCODING_KEY, type Payload, type PayloadCo
 import proto from '@temporalio/proto';
 import { requireOptions } from '../contract/required-options.js';
 import { refusedInput } from '../contract/workflow-safe/refused-input.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { seal, unseal } from './cipher.js';
 import type { KeyRing } from './key-ring.js';
 

@@ -1,6 +1,6 @@
 /** An item as it is read from a file, before templates and the matrix apply, and the error for a wrong item. */
 
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { MachineType } from '../protocol/fanout/fanout-input.js';
 import type { JobEnd, PromptStep } from '../protocol/job/job-input.js';
 

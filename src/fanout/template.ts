@@ -1,5 +1,5 @@
 /** Fills the templates of prompts from columns: `Fix {{issue}} in {{file}}`. */
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 
 export interface Template {
   /** The columns that the template names. */

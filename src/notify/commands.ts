@@ -6,7 +6,7 @@ import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { requireOptions } from '../contract/required-options.js';
 import { repeatedField } from '../contract/texts/lost-fields.js';
 import { withoutMark } from '../contract/texts/parse-json.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { acquireFileLock } from '../os/file-lock.js';
 import { readPrivateFile, writePrivateFile } from '../os/private-file.js';
 import { notifyCommandId } from './command-id.js';

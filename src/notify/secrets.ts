@@ -5,7 +5,7 @@ import { link, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { requireOptions } from '../contract/required-options.js';
 import { keepSecret } from '../contract/secrecy/known-secrets.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
 import { readSecretFile } from '../os/secret-file.js';
 import { isNotificationSecret } from '../webhook/index.js';

@@ -1,6 +1,6 @@
 /** Checks that processes of this machine reach each other at 127.0.0.1. In a new network namespace they do not. */
 import { connect, createServer } from 'node:net';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 
 /** Any other error has another cause, which whoever needs the port will report. */
 const isDown: ReadonlySet<string | undefined> = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL']);

@@ -2,7 +2,7 @@
 import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { decodeText } from '../contract/texts/decode-text.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { isReadableByOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
 import { unlessMissing } from './private-file.js';
 import { unreadable } from './unreadable.js';

@@ -1,6 +1,6 @@
 /** Says why this user cannot read a file, and who would have to change what. */
 import { stat } from 'node:fs/promises';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { ownUser } from './owner.js';
 
 /**

@@ -1,8 +1,8 @@
 /** Reads the objects of a batch from the result store: its chunks as submitted, and the results of its items. */
 
 import { fanoutPlaces, itemRecords } from '../contract/workflow-safe/fanout-addresses.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import type { SourceState } from '../contract/workflow-safe/source-state.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { ChangedChunk, ChangedItem, KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
 import type { EarlierAttempt, ItemResult } from '../protocol/fanout/fanout-result.js';

@@ -3,7 +3,7 @@
  * read them: a store outlives the release that wrote it.
  */
 import { posix } from 'node:path';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { ResultStore } from './directory-store.js';
 
 /** Every change that an earlier reader would misread takes the next number. */

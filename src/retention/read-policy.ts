@@ -2,7 +2,7 @@
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { noCommandText } from '../contract/notify-command.js';
 import { checkInput, fieldText } from '../contract/texts/input-problems.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { CleanupPolicy } from './policy.js';
 import { policyOf, policySchema } from './policy-schema.js';
 

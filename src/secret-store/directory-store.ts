@@ -3,7 +3,7 @@ import { chmod, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { requireOptions } from '../contract/required-options.js';
 import { keepSecret } from '../contract/secrecy/known-secrets.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
 
 const scheme = 'secret-store:';

@@ -1,6 +1,6 @@
 /** A client's side of the control connection. */
 import { connect, type Socket } from 'node:net';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { readJsonFile } from '../os/private-file.js';
 import {
   type Ask,

@@ -1,6 +1,6 @@
 /** Finds the Temporal server that the commands of the same settings use. */
 import type { Config } from '../config.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { TemporalTarget } from '../temporal/connect.js';
 import { askSupervisor } from './control-client.js';
 import { stackPaths } from './stack-paths.js';

@@ -1,6 +1,6 @@
 /** Finds the program of the local service: a package of its own, which an installation for production leaves out. */
 import { createRequire } from 'node:module';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import type { MainProgram } from './children.js';
 
 const packageName = 'sandflow-local-service';

@@ -1,7 +1,7 @@
 /** Registers the bridge of a stack at the stack's own local service. */
 import { join } from 'node:path';
 import type { Config } from '../config.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { apiKeyOf } from '../os/key-file.js';
 import type { StackAddresses } from './children.js';
 import { stackPaths } from './stack-paths.js';

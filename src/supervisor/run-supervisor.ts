@@ -1,7 +1,7 @@
 /** The supervisor keeps the stack of one SANDFLOW_HOME up for as long as the stack is needed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { anySignal } from '../os/any-signal.js';
 import { type FileLock, tryAcquireFileLock } from '../os/file-lock.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../config.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { localServiceProgram } from './local-service-program.js';
 
 /**

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { createNotifyCommands } from '../notify/index.js';
 import { anySignal } from '../os/any-signal.js';
 import { ensureKeyFile } from '../os/private-file.js';

@@ -1,7 +1,7 @@
 /** The embedded Temporal server as a part of the stack. */
 import { join } from 'node:path';
 import type { Config } from '../config.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { type EmbeddedServer, startEmbeddedServer } from '../temporal-server/embedded.js';
 import { findTemporalServer } from '../temporal-server/find.js';
 import { endOnceInterrupted } from '../temporal-server/interrupted-database.js';

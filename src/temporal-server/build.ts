@@ -1,5 +1,5 @@
 /** Builds the Temporal CLI from its Go module. The first build takes minutes and reports its progress. */
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { cliVersion } from './pinned-release.js';
 import { type Making, runProgram } from './run-program.js';
 import { withoutLogins } from './why-failed.js';

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { acquireFileLock } from '../os/file-lock.js';
 import { makeFolders } from '../os/make-folders.js';
 import { checkTrustedFolder } from '../os/trusted-folder.js';

@@ -1,5 +1,5 @@
 /** Says in one line why a server could not be downloaded. Pure. No line holds the login of a proxy or of a mirror. */
-import { withoutSecrets } from '../contract/workflow-safe/without-secrets.js';
+import { withoutSecrets } from '../errors/without-secrets.js';
 
 /** Replaces the user and the password in every URL of `text`, and the secrets that this process knows. */
 export function withoutLogins(text: string): string {

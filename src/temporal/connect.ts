@@ -6,7 +6,7 @@ import { tunnelTo } from '../contract/proxies.js';
 import { requireOptions } from '../contract/required-options.js';
 import { usableTemporalSettings } from '../contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from '../contract/urls.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { type ClosableConnectionOptions, connectClosably } from './closable-connection.js';
 import { unreachable } from './errors.js';
 

@@ -12,8 +12,8 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { encryptionScheduleId } from '../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import type { KeyRing } from '../encryption/index.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { lenientClient } from './readable-memos.js';
 
 const defaultTimeoutMs = 5_000;

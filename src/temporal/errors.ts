@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import type { TunnelProxy } from '../contract/proxies.js';
 import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 
 const grpc = {
   cancelled: 1,

@@ -1,6 +1,6 @@
 /** Checks at the start of a server that Temporal has its namespace and accepts its credentials. */
 import type { Client } from '@temporalio/client';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { isNotFound, reasonOf, refusesCredentials, unreachable } from './errors.js';
 
 const timeoutMs = 10_000;

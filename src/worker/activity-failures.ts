@@ -1,9 +1,9 @@
 /** What the failure of an activity may tell Temporal, which keeps it in the history. */
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { finalFailure } from '../../activities/retry/classify.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { unanswered } from '../contract/workflow-safe/service-failure.js';
-import { cleanError } from '../contract/workflow-safe/without-secrets.js';
+import { SandflowError } from '../errors/sandflow-error.js';
+import { cleanError } from '../errors/without-secrets.js';
 
 export const activityFailures: ActivityInboundCallsInterceptor = {
   async execute(input, next) {

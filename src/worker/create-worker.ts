@@ -16,7 +16,7 @@ import {
   forkTaskQueue,
   notifyTaskQueue,
 } from '../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { requireWorkerConnection } from '../temporal/connect-worker.js';
 import { activityFailures } from './activity-failures.js';
 import { countCalls } from './count-calls.js';

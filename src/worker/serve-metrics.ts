@@ -1,8 +1,8 @@
 /** Configures the metrics and the log of Temporal's runtime in a worker process. */
 import { inspect } from 'node:util';
 import { type DefaultLogger, Runtime } from '@temporalio/worker';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
-import { withoutSecrets } from '../contract/workflow-safe/without-secrets.js';
+import { SandflowError } from '../errors/sandflow-error.js';
+import { withoutSecrets } from '../errors/without-secrets.js';
 import { logging, WorkerLogger } from '../temporal/runtime-log.js';
 
 /**

@@ -7,9 +7,9 @@ import type { DataConverter } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
 import { apiCallsHeader } from '../contract/workflow-safe/counted-result.js';
 import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { keepsStacks } from '../contract/workflow-safe/workflow-stacks.js';
 import { failureConverterPath } from '../encryption/index.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { requireOneCopy } from '../temporal/own-copy.js';
 
 const workflowModule = (name: string) =>

@@ -6,7 +6,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { jobWorkflowId } from '../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { workflowTypes } from '../protocol/messages.js';
 import { withAnswerTimeout } from '../temporal/calls.js';
 import { isClosing, isSlow, reasonOf } from '../temporal/errors.js';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { headerSecret } from '../../../src/contract/secrecy/known-secrets.js';
 import { checkInput, problemLine } from '../../../src/contract/texts/input-problems.js';
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { requireSecretFile } from '../../../src/os/secret-file.js';
 import type { Logins } from '../core/context.js';
 import { firstAccountId } from '../core/ids.js';

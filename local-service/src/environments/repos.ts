@@ -6,7 +6,7 @@
 
 import { z } from 'zod';
 import { checkInput } from '../../../src/contract/texts/input-problems.js';
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import type { Context } from '../core/context.js';
 import type { ListedRepository, SelectedRepository } from '../store/environment-store.js';
 

@@ -1,4 +1,4 @@
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 
 export type MachineErrorCode =
   // The path of a file cannot be used.

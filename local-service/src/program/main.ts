@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** The program `sandflow-local-service`. */
 import { createRequire } from 'node:module';
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
-import { errorKindOf } from '../../../src/contract/workflow-safe/sandflow-error-codes.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
+import { errorKindOf } from '../../../src/errors/sandflow-error-codes.js';
 import { readOptions, usage } from './options.js';
 import { serve } from './serve.js';
 

@@ -1,6 +1,6 @@
 /** The command line of `sandflow-local-service`. */
 import { parseArgs } from 'node:util';
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 
 export const usage = `Usage: sandflow-local-service --directory <path> [options]
 

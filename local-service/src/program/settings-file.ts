@@ -6,7 +6,7 @@ import { reasoningEfforts } from '../../../src/contract/requests/sandbox-request
 import { checkInput, problemLine } from '../../../src/contract/texts/input-problems.js';
 import { repeatedField } from '../../../src/contract/texts/lost-fields.js';
 import { withoutMark } from '../../../src/contract/texts/parse-json.js';
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { agentOutputs } from '../agent/index.js';
 import type { LocalServiceLimits } from '../core/context.js';
 import { agentCredentialsSchema, repoHostSchema } from '../environments/logins.js';

@@ -1,5 +1,5 @@
 /** Whether the agent of a provider has its login (specification, prompt endpoint: `provider_not_configured`). */
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import type { Agent } from '../agent/index.js';
 import type { Context, Core } from '../core/context.js';
 import { defaultEnvironment } from '../environments/environments.js';

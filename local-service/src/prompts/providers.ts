@@ -5,7 +5,7 @@ import {
   providerAliases,
   reasoningEfforts,
 } from '../../../src/contract/requests/sandbox-requests.js';
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import type { GivenModels, LocalModel, ReasoningEffort } from '../core/models.js';
 import { invalidRequest, ServiceError } from '../service-error.js';
 

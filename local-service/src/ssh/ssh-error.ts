@@ -1,4 +1,4 @@
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 
 type SshErrorCode =
   | 'not_a_public_key'

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import Libsql from 'libsql';
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { reasonOf } from '../log.js';
 import { schema, schemaVersion, tables } from './schema.js';
 

@@ -5,7 +5,7 @@ import { isOverlargeJson } from '../../client/json-size.js';
 import { errorEnvelopeSchema } from '../../contract/endpoints/endpoints.js';
 import { indentJson } from '../../contract/texts/json-tokens.js';
 import { parseJson } from '../../contract/texts/parse-json.js';
-import { withoutSecrets } from '../../contract/workflow-safe/without-secrets.js';
+import { withoutSecrets } from '../../errors/without-secrets.js';
 import { readWhole } from '../connect/answer-text.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';

@@ -1,7 +1,7 @@
 /** `sandflow cleanup run`, `plan` and `report`. */
 
 import { cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { CleanupInput, CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { readStoredJson } from '../../result-store/stored-json.js';

@@ -1,6 +1,6 @@
 /** Requests the cancellation of a job or a batch. It is not an error if the job or batch has already ended. */
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import type { SandflowErrorCode } from '../../contract/workflow-safe/sandflow-error-codes.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
+import type { SandflowErrorCode } from '../../errors/sandflow-error-codes.js';
 
 /** `again`: it was already being cancelled. `ended`: there was nothing left to cancel. */
 export type CancelAsked = 'first' | 'again' | 'ended';

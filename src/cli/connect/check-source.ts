@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, type CallOptions, type SandboxClient } from '../../client/index.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { Notices } from '../output/reporter.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';

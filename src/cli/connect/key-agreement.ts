@@ -1,7 +1,7 @@
 /** Checks that the keys of a command or a server fit the keys of the deployment. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
 import { abortable } from '../../temporal/calls.js';
 import { type Agreement, type AgreeOptions, agreeOnKeys } from '../../temporal/deployment-keys.js';

@@ -1,7 +1,7 @@
 /** Where the results of a batch are saved. */
 import { open, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { namingFullDisk } from '../../contract/disk-full.js';
+import { namingFullDisk } from '../../errors/disk-full.js';
 import { isFolder, makeFolders } from '../../os/make-folders.js';
 import type { FanoutAddress } from '../../workflow-client/fanouts/fanout-client.js';
 import { makeDefaultFolder } from '../default-folder.js';

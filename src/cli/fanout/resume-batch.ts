@@ -1,8 +1,8 @@
 /** `sandflow fanout resume`, after its command line was checked. */
 
 import { longestMachineSeconds } from '../../contract/workflow-safe/machine-types.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { headOf } from '../../contract/workflow-safe/stored-text.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { createTemplate } from '../../fanout/template.js';
 import type { FanoutItem, FanoutPolicy, FanoutSource, MachineType } from '../../protocol/fanout/fanout-input.js';
 import { type FanoutAddress, fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';

@@ -1,6 +1,6 @@
 /** `sandflow fanout`, after its command line was checked: sends the items, watches the batch and downloads its results. */
 
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { FanoutInput, FanoutItem } from '../../protocol/fanout/fanout-input.js';
 import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import { submitFanout } from '../../workflow-client/fanouts/submit-fanout.js';

@@ -1,7 +1,7 @@
 /** Watches a batch to its end and downloads its results, for `fanout`, `fanout watch` and `fanout resume`. */
 
-import { isDiskFull } from '../../contract/disk-full.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { isDiskFull } from '../../errors/disk-full.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { fanoutItemResults } from '../../result-store/index.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';

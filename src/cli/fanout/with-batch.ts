@@ -1,5 +1,5 @@
 /** Opens the platform and the view for one command about a batch, and closes them afterwards. */
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { describeFanout, type FanoutAddress } from '../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';

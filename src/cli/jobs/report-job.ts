@@ -1,7 +1,7 @@
 /** `sandflow jobs report`: writes the report of a job, running or ended. */
 import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { makeFolderOf } from '../../os/inner-folder.js';
 import { makeFolders } from '../../os/make-folders.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
-import { withoutSecrets } from '../../contract/workflow-safe/without-secrets.js';
+import { withoutSecrets } from '../../errors/without-secrets.js';
 import type { OutputStream } from '../io.js';
 import { terminalSafe } from './terminal-safe.js';
 

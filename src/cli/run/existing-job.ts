@@ -1,6 +1,6 @@
 /** Handles `run --id` for an existing job: attaches if the input is the same, and refuses otherwise. */
 import type { Client } from '@temporalio/client';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobInput } from '../../protocol/job/job-input.js';
 import { type DifferingJob, differingJob } from '../../workflow-client/jobs/differing-input.js';
 import { describeJob, type JobAddress } from '../../workflow-client/jobs/job-client.js';

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isDiskFull, namingFullDisk } from '../../contract/disk-full.js';
+import { isDiskFull, namingFullDisk } from '../../errors/disk-full.js';
 import { makeFolders } from '../../os/make-folders.js';
 import type { CollectedFile } from '../../protocol/job/job-result.js';
 import type { ReportedFile } from '../output/job-report.js';

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { anySignal, timeLimit } from '../../os/any-signal.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { JobError } from '../../protocol/job/job-result.js';

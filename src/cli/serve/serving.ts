@@ -1,6 +1,6 @@
 /** Shared parts of the commands that run a server: addresses, the ready line, the log, and the wait for a signal. */
 import { isIP } from 'node:net';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { numberIn, stringIn, systemCodeOf } from '../error-fields.js';
 import type { CliIo, OutputStream } from '../io.js';
 import { jsonText } from '../output/json.js';

@@ -1,7 +1,7 @@
 /** `sandflow down`. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { tryAcquireFileLock } from '../../os/file-lock.js';
 import { askSupervisor } from '../../supervisor/control-client.js';
 import type { StackStatus } from '../../supervisor/control-protocol.js';

@@ -1,6 +1,6 @@
 /** The options `--escalate` and `--escalate-may-delete` of `stop`, `run` and `fanout`. Pure. */
 import { type Escalation, parseEscalation } from '../../contract/workflow-safe/escalation.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { UsageError } from '../usage-error.js';
 
 export interface EscalationOptions {

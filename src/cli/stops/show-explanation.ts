@@ -2,7 +2,7 @@
 
 import { ApiError } from '../../client/index.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { StopReport } from '../../protocol/stop.js';
 import { stopReport } from '../../workflow-client/stops/read-stops.js';
 import type { CommandContext } from '../command.js';

@@ -2,7 +2,7 @@
  * Asks the service whether a sandbox exists before its stop is requested. The workflow of a stop cannot tell a wrong id
  * from a sandbox that is too new to be shown, so it asks for a minute and a half before it believes a 404.
  */
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { findStopRequest } from '../../workflow-client/stops/read-stops.js';
 import { type CheckSourceOptions, checkSource } from '../connect/check-source.js';
 import type { Notices } from '../output/reporter.js';

@@ -1,6 +1,6 @@
 /** `sandflow stop` for one sandbox: requests the stop and, with `--wait`, waits for its end. */
 
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
 import type { StopRequest, StopRequestView } from '../../protocol/stop.js';
 import { awaitStop } from '../../workflow-client/stops/read-stops.js';

@@ -1,6 +1,6 @@
 /** Prints a transcript on stdout: up to now, or live until the job ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { JobError, JobOutcome } from '../../protocol/job/job-result.js';

@@ -2,8 +2,9 @@
  * Escalations: what to do, and when, about a stop that goes on failing. Pure. No dependencies: workflow code imports
  * this file.
  */
+
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { durationText, readDurationMs } from './duration.js';
-import { SandflowError } from './sandflow-error.js';
 
 /** What a step of an escalation can do. */
 export const escalationActions = ['resume-and-stop', 'notify', 'delete'] as const;

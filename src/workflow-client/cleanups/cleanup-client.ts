@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
 import { requireOptions } from '../../contract/required-options.js';
 import { cleanupId, cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type {
   CleanupInput,
   CleanupMemo,

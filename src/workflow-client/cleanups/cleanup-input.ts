@@ -2,8 +2,8 @@
 
 import { noCommandText } from '../../contract/notify-command.js';
 import { deploymentProblem } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { payloadBytes } from '../../contract/workflow-safe/stored-text.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { patternProblem } from '../../retention/glob.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 import { patternsOf } from '../../retention/policy-patterns.js';

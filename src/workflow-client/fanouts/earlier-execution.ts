@@ -1,6 +1,6 @@
 /** Reads what the newest execution of a batch was started with. */
 import type { Client } from '@temporalio/client';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { BatchInput } from '../../protocol/fanout/batch-parts.js';
 import { firstInput } from '../first-input.js';
 import { askedBatch, describeFanout, type FanoutAddress, type FanoutMemo } from './fanout-client.js';

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/client';
 import { requireOptions } from '../../contract/required-options.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { BatchInput, ChunkPlace } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
 import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';

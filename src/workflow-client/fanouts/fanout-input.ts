@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
 import { maxBytesInChunk, maxRetries } from '../../contract/workflow-safe/fanout-addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/workflow-safe/stored-text.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import { jobEscalationSchema } from '../jobs/escalation-schema.js';
 import {

@@ -3,7 +3,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { editsBetween } from '../../contract/texts/edits.js';
 import { chunkWorkflowId } from '../../contract/workflow-safe/fanout-addresses.js';
 import { turnOf } from '../../contract/workflow-safe/next-turn.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { ChangedChunk, ChangedItem, KnownItem, StoredChunk } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutItem, FanoutPolicy, FanoutSource, ItemOutcome } from '../../protocol/fanout/fanout-input.js';
 import {

@@ -1,7 +1,7 @@
 /** Finds the items of a batch that run, and asks one for its progress. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { itemIndexOf, itemStep, itemWorkflowId, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { progressQuery, workflowTypes } from '../../protocol/messages.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';

@@ -1,6 +1,6 @@
 /** Builds the input of a job that follows up on an earlier one: in its sandbox and its conversation. */
 import { type Client, WorkflowFailedError } from '@temporalio/client';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobInput, PromptStep } from '../../protocol/job/job-input.js';
 import type { JobResult } from '../../protocol/job/job-result.js';
 import { describeJob, type JobAddress, jobHandle } from './job-client.js';

@@ -11,8 +11,8 @@ import {
 } from '@temporalio/client';
 import { requireOptions } from '../../contract/required-options.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { bytesOf, cut, headOf } from '../../contract/workflow-safe/stored-text.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobInput, PromptStep } from '../../protocol/job/job-input.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { JobResult } from '../../protocol/job/job-result.js';

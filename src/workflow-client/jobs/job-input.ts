@@ -6,7 +6,6 @@ import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/rem
 import { maxTtlSeconds, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
 import { patchName } from '../../contract/workflow-safe/patch-name.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import {
   bytesOf,
   maxJobInputBytes,
@@ -14,6 +13,7 @@ import {
   maxTextBytes,
   payloadBytes,
 } from '../../contract/workflow-safe/stored-text.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobInput } from '../../protocol/job/job-input.js';
 import type { Resolution } from '../../protocol/messages.js';
 import { parseWith } from '../parse-with.js';

@@ -2,7 +2,7 @@
 
 import type { Client } from '@temporalio/client';
 import { requireOptions } from '../../contract/required-options.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobExecution, JobInput } from '../../protocol/job/job-input.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { firstInput } from '../first-input.js';

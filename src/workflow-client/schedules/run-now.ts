@@ -8,8 +8,8 @@ import {
   type WorkflowExecutionDescription,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { scheduledRunId } from '../../contract/workflow-safe/schedule-addresses.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { ScheduledRunMemo } from '../../protocol/schedule.js';
 import { timestampOf } from '../../temporal/iso-time.js';
 import { lenientClient, memoOf } from '../../temporal/readable-memos.js';

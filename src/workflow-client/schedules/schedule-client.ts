@@ -11,8 +11,8 @@ import {
 } from '@temporalio/client';
 import { requireOptions } from '../../contract/required-options.js';
 import type { Overlap } from '../../contract/schedule-overlaps.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { scheduleId, schedulePrefix } from '../../contract/workflow-safe/schedule-addresses.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { workflowTypes } from '../../protocol/messages.js';
 import type { ScheduledRunInput, ScheduledRunMemo, ScheduledWork, ScheduleTimes } from '../../protocol/schedule.js';
 import { requireClient } from '../../temporal/own-copy.js';

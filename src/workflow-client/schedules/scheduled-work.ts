@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { requireOptions } from '../../contract/required-options.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { scheduleLabel } from '../../contract/workflow-safe/schedule-addresses.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { CleanupMemo, CleanupSettings } from '../../protocol/cleanup.js';
 import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';
 import type { ScheduledBatch, ScheduledCleanup, ScheduledJob, StoredItems } from '../../protocol/schedule.js';

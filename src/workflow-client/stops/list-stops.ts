@@ -1,7 +1,7 @@
 /** Queries the stop workflows of many sandboxes at once. */
 import type { Client } from '@temporalio/client';
 import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { workflowTypes } from '../../protocol/messages.js';
 import type { StopReport } from '../../protocol/stop.js';
 import { lenientClient } from '../../temporal/readable-memos.js';

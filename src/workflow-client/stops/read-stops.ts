@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import { stopReportQuery } from '../../protocol/messages.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import { firstQueryTimeoutMs, withAnswerTimeout } from '../../temporal/calls.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sandboxIdSchema } from '../../contract/records/sandbox-records.js';
 import { durationText } from '../../contract/workflow-safe/duration.js';
 import { type Escalation, lastStepMs, timeForLastStepMs } from '../../contract/workflow-safe/escalation.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { StopRequest } from '../../protocol/stop.js';
 import { escalationSchema } from '../jobs/escalation-schema.js';
 import { jobTimingSchema, longMs as ms } from '../jobs/job-input.js';

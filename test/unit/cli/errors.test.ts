@@ -7,7 +7,7 @@ import { failureOf } from '../../../src/cli/errors.js';
 import { exitCodes } from '../../../src/cli/exit-codes.js';
 import { UsageError } from '../../../src/cli/usage-error.js';
 import { readConfig } from '../../../src/config.js';
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { cli } from './in-process.js';
 import { temporaryDirectory } from './temporary-directory.js';
 

@@ -62,7 +62,7 @@ it('an error of another part is told so', async () => {
   vi.resetModules();
   try {
     const { failureOf } = await import('../../../src/cli/errors.js');
-    const { SandflowError } = await import('../../../src/contract/workflow-safe/sandflow-error.js');
+    const { SandflowError } = await import('../../../src/errors/sandflow-error.js');
     const { message } = failureOf(new SandflowError('no_worker', 'Start one with `sandflow worker`.')).error;
     expect(message).toBe('Start one with `npx sandflow worker`.');
   } finally {

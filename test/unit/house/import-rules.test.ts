@@ -17,6 +17,8 @@ describe('imports', () => {
     ['workflows/x.ts', `import { endpoints } from '../src/contract/endpoints/endpoints.js';`],
     ['workflows/x.ts', `export * from '../src/contract/index.js';`],
     ['src/contract/workflow-safe/states.ts', `import { z } from 'zod';`],
+    ['src/errors/sandflow-error.ts', `import { z } from 'zod';`],
+    ['src/errors/sandflow-error.ts', `import { endpoints } from '../contract/endpoints/endpoints.js';`],
     ['src/contract/endpoints/endpoints.ts', `import { ApiError } from '../../client/index.js';`],
     ['src/client/caller.ts', `import { sign } from '../webhook/index.js';`],
     ['local-service/src/http/x.ts', `import { ApiError } from '../../../src/client/index.js';`],

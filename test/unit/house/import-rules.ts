@@ -1,8 +1,11 @@
 /** Which part may import which: the table of docs/architecture.md as code. */
 import type { ImportedModule } from './source-imports.js';
 
+/** The ground of the house, on which every part stands. It imports no other part. */
+const ground = ['src/errors'];
+
 /** What workflow code may import besides Temporal: folders without dependencies. */
-export const workflowSafe = ['src/contract/workflow-safe', 'src/protocol'];
+export const workflowSafe = ['src/contract/workflow-safe', 'src/errors', 'src/protocol'];
 
 interface Rule {
   /** A folder, or one file. The longest that fits a file counts. */
@@ -18,36 +21,38 @@ interface Rule {
 const temporalClient = ['@temporalio/client', '@temporalio/common'];
 
 export const importRules: readonly Rule[] = [
-  { part: 'src/contract/workflow-safe', own: [], packages: [] },
-  { part: 'src/contract', own: [], packages: ['zod'] },
+  { part: 'src/errors', own: [], packages: [] },
+  { part: 'src/contract/workflow-safe', own: ['src/errors'], packages: [] },
+  { part: 'src/contract', own: [...ground], packages: ['zod'] },
   {
     part: 'src/protocol',
-    own: ['src/contract/workflow-safe'],
+    own: ['src/contract/workflow-safe', 'src/errors'],
     ownTypes: ['src/retention'],
     packages: ['@temporalio/workflow'],
   },
-  { part: 'src/client', own: ['src/contract'], packages: ['node:', 'undici', 'zod'] },
-  { part: 'src/webhook', own: ['src/contract'], packages: ['node:'] },
-  { part: 'src/os', own: ['src/contract'], packages: ['node:', 'libsql'] },
-  { part: 'src/result-store', own: ['src/contract', 'src/protocol', 'src/os'], packages: ['node:'] },
+  { part: 'src/client', own: [...ground, 'src/contract'], packages: ['node:', 'undici', 'zod'] },
+  { part: 'src/webhook', own: [...ground, 'src/contract'], packages: ['node:'] },
+  { part: 'src/os', own: [...ground, 'src/contract'], packages: ['node:', 'libsql'] },
+  { part: 'src/result-store', own: [...ground, 'src/contract', 'src/protocol', 'src/os'], packages: ['node:'] },
   {
     part: 'src/encryption',
-    own: ['src/contract', 'src/os'],
+    own: [...ground, 'src/contract', 'src/os'],
     ownTypes: ['src/result-store'],
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },
-  { part: 'src/secret-store', own: ['src/contract', 'src/os'], packages: ['node:'] },
-  { part: 'src/notify', own: ['src/contract', 'src/os', 'src/webhook'], packages: ['node:'] },
-  { part: 'src/retention', own: ['src/contract'], packages: ['yaml', 'zod'] },
+  { part: 'src/secret-store', own: [...ground, 'src/contract', 'src/os'], packages: ['node:'] },
+  { part: 'src/notify', own: [...ground, 'src/contract', 'src/os', 'src/webhook'], packages: ['node:'] },
+  { part: 'src/retention', own: [...ground, 'src/contract'], packages: ['yaml', 'zod'] },
   {
     part: 'src/temporal',
-    own: ['src/contract', 'src/protocol', 'src/os'],
+    own: [...ground, 'src/contract', 'src/protocol', 'src/os'],
     ownTypes: ['src/encryption'],
     packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient],
   },
   {
     part: 'activities',
     own: [
+      ...ground,
       'src/contract',
       'src/protocol',
       'src/client',
@@ -69,19 +74,20 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/workflow-client',
-    own: ['src/contract', 'src/protocol', 'src/result-store', 'src/retention', 'src/temporal'],
+    own: [...ground, 'src/contract', 'src/protocol', 'src/result-store', 'src/retention', 'src/temporal'],
     packages: ['node:', ...temporalClient, 'zod'],
   },
   {
     part: 'src/temporal-server',
-    own: ['src/contract', 'src/os', 'src/temporal'],
+    own: [...ground, 'src/contract', 'src/os', 'src/temporal'],
     packages: ['node:', '@temporalio/worker', ...temporalClient, 'undici'],
   },
-  { part: 'src/fanout', own: ['src/contract', 'src/protocol'], packages: ['node:', 'csv-parse', 'zod'] },
+  { part: 'src/fanout', own: [...ground, 'src/contract', 'src/protocol'], packages: ['node:', 'csv-parse', 'zod'] },
   {
     part: 'src/worker',
     own: [
       'activities',
+      ...ground,
       'src/contract',
       'src/protocol',
       'src/client',
@@ -93,24 +99,25 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/bridge',
-    own: ['src/contract', 'src/protocol', 'src/webhook', 'src/os', 'src/temporal'],
+    own: [...ground, 'src/contract', 'src/protocol', 'src/webhook', 'src/os', 'src/temporal'],
     packages: ['node:', ...temporalClient, 'prom-client'],
   },
   {
     // Registering the bridge is a call to the service; receiving a delivery is not.
     part: 'src/bridge/webhook-registration.ts',
-    own: ['src/contract', 'src/client', 'src/bridge'],
+    own: [...ground, 'src/contract', 'src/client', 'src/bridge'],
     packages: ['node:'],
   },
   {
     part: 'local-service/src',
-    own: ['src/contract', 'src/webhook', 'src/os'],
+    own: [...ground, 'src/contract', 'src/webhook', 'src/os'],
     packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'ws', 'zod'],
   },
-  { part: 'src/report', own: ['src/contract', 'src/protocol'], packages: ['node:'] },
+  { part: 'src/report', own: [...ground, 'src/contract', 'src/protocol'], packages: ['node:'] },
   {
     part: 'src/supervisor',
     own: [
+      ...ground,
       'src/contract',
       'src/protocol',
       'src/client',
@@ -129,8 +136,8 @@ export const importRules: readonly Rule[] = [
     own: ['src'],
     packages: ['node:', ...temporalClient, 'commander', '@commander-js/extra-typings', 'yaml', 'zod'],
   },
-  { part: 'src/config.ts', own: ['src/contract', 'src/os', 'src/temporal-config.ts'], packages: ['node:'] },
-  { part: 'src/temporal-config.ts', own: ['src/contract', 'src/os'], packages: ['@temporalio/envconfig'] },
+  { part: 'src/config.ts', own: [...ground, 'src/contract', 'src/os', 'src/temporal-config.ts'], packages: ['node:'] },
+  { part: 'src/temporal-config.ts', own: [...ground, 'src/contract', 'src/os'], packages: ['@temporalio/envconfig'] },
   { part: 'src/index.ts', own: ['src', 'workflows', 'activities'], packages: [] },
 ];
 

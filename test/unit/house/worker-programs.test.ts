@@ -8,6 +8,7 @@ const ofWorkers = [
   'src/client',
   'src/contract',
   'src/encryption',
+  'src/errors',
   'src/notify',
   'src/result-store',
   'src/retention',

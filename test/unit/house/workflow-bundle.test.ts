@@ -38,7 +38,7 @@ test('a workflow that imports a package is detected', () => {
 });
 
 /** Its patterns are the same for all workflows. */
-const patternCache = 'src/contract/workflow-safe/without-secrets.ts';
+const patternCache = 'src/errors/without-secrets.ts';
 /** State at module level would be shared by all workflows of a worker, because these modules are loaded once. */
 const moduleState = /^(?:export )?(?:let |var |const \w+ = (?:new (?:Map|Set|WeakMap|WeakSet)\b|\[\]|\{\}))/m;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import type { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { readSource } from '../house/source-imports.js';
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { findTemporalServer } from '../../../src/temporal-server/find.js';
 
 /** A program that answers like a Temporal CLI with this server version. */

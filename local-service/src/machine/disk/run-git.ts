@@ -1,6 +1,6 @@
 /** Runs `git` outside every sandbox, for as long and as large as it may be. */
 import { totalmem } from 'node:os';
-import { withoutSecrets } from '../../../../src/contract/workflow-safe/without-secrets.js';
+import { withoutSecrets } from '../../../../src/errors/without-secrets.js';
 import { spawnBoundToParent } from '../../../../src/os/spawn-bound-to-parent.js';
 import { programEnvironment } from '../program.js';
 

@@ -1,7 +1,7 @@
 /** Watches a batch until it ends, the user detaches, or the watch deadline passes. Never changes the batch. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SandflowError } from '../../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../errors/sandflow-error.js';
 import { withAnySignal } from '../../../os/any-signal.js';
 import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
 import type { FanoutResult } from '../../../protocol/fanout/fanout-result.js';

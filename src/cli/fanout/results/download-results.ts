@@ -1,7 +1,7 @@
 /** Saves the results of a batch in a folder: `results.jsonl`, the report, and the files of each item. */
 import { open, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { isDiskFull, namingFullDisk } from '../../../contract/disk-full.js';
+import { isDiskFull, namingFullDisk } from '../../../errors/disk-full.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
 import { makeFolders } from '../../../os/make-folders.js';
 import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';

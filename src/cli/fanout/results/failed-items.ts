@@ -1,5 +1,5 @@
 /** Finds the items of a batch that failed, before and during a watch. */
-import { SandflowError } from '../../../contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../errors/sandflow-error.js';
 import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 import type { ListedObject } from '../../../result-store/directory-store.js';
 import { type FanoutPlace, itemResultObjects } from '../../../result-store/fanout-objects.js';

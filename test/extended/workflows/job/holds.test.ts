@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createItemLooks } from '../../../../src/cli/fanout/progress/item-looks.js';
-import { diskFull } from '../../../../src/contract/disk-full.js';
+import { diskFull } from '../../../../src/errors/disk-full.js';
 import type { ResultStore } from '../../../../src/result-store/index.js';
 import { cli as runCli } from '../../../unit/cli/in-process.js';
 import {

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import { batchExists } from '../../../../src/cli/fanout/with-batch.js';
 import { isAttachedTo } from '../../../../src/cli/run/existing-job.js';
-import { SandflowError } from '../../../../src/contract/workflow-safe/sandflow-error.js';
+import { SandflowError } from '../../../../src/errors/sandflow-error.js';
 
 /** A connection to Temporal whose calls end like this. */
 const platform = (end: () => unknown) => ({

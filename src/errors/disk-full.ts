@@ -1,5 +1,5 @@
 /** Names a full disk. The error of the system does not say which file could not be written. */
-import { SandflowError } from './workflow-safe/sandflow-error.js';
+import { SandflowError } from './sandflow-error.js';
 
 /** No space or no inode is left on the disk, or the quota of the user is used up. */
 const codes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
