@@ -1,9 +1,9 @@
 /** Creates the activities of a worker from their dependencies; no module holds a client. */
 
 import type { SandboxClient } from '../src/client/index.js';
-import { requireOptions } from '../src/contract/required-options.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import type { SecretStore } from '../src/secret-store/index.js';
+import { requireOptions } from '../src/settings/required-options.js';
 import { createApiKeyActivity } from './account/create-api-key.js';
 import { createWebhookActivity } from './account/create-webhook.js';
 import { createAccountReads } from './account/read.js';

@@ -21,7 +21,10 @@ const withoutLibraries = {
 
 await buildPackage({
   home,
-  sources: [sources, ...['contract', 'errors', 'os', 'webhook'].map((part) => join('src', part))],
+  sources: [
+    sources,
+    ...['contract', 'errors', 'os', 'secrecy', 'settings', 'texts', 'webhook'].map((part) => join('src', part)),
+  ],
   async finish(fresh) {
     const packages = [...(await bundleLibraries(fresh)), ...(await pack(fresh))];
     writeLicenses(join(fresh, 'third-party-licenses.txt'), packages);

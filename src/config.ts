@@ -6,16 +6,16 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { refuseHomeMark } from './contract/home-mark.js';
-import { unifyProxySettings } from './contract/proxies.js';
-import { headerSecret, keepSecret, keepUrlSecrets } from './contract/secrecy/known-secrets.js';
-import { webhookSecretsIn } from './contract/secrecy/webhook-secrets.js';
-import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './contract/urls.js';
 import { defaultForksPerSecond, deploymentProblem } from './contract/workflow-safe/addresses.js';
-import { yesOrNo } from './contract/yes-or-no.js';
 import { SandflowError } from './errors/sandflow-error.js';
 import { homeFolder } from './os/home-folder.js';
+import { headerSecret, keepSecret, keepUrlSecrets } from './secrecy/known-secrets.js';
+import { webhookSecretsIn } from './secrecy/webhook-secrets.js';
+import { refuseHomeMark } from './settings/home-mark.js';
+import { unifyProxySettings } from './settings/proxies.js';
+import { yesOrNo } from './settings/yes-or-no.js';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.js';
+import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './texts/urls.js';
 
 /** The configuration that `readConfig` reads from the environment. */
 export interface Config {

@@ -1,12 +1,12 @@
 /** How to reach Temporal: its own settings in the environment and in its configuration file. */
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
-import { type TunnelProxy, tunnelTo } from './contract/proxies.js';
-import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
-import { temporalAddressProblem } from './contract/urls.js';
-import { yesOrNo } from './contract/yes-or-no.js';
 import { SandflowError } from './errors/sandflow-error.js';
 import { byOwnUser } from './os/owner.js';
 import { rootsWith } from './os/trusted-roots.js';
+import { usableTemporalSettings } from './secrecy/temporal-secrets.js';
+import { type TunnelProxy, tunnelTo } from './settings/proxies.js';
+import { yesOrNo } from './settings/yes-or-no.js';
+import { temporalAddressProblem } from './texts/urls.js';
 
 export interface TemporalConfig {
   /** True when an address is configured; otherwise an embedded server is used. */

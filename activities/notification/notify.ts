@@ -2,7 +2,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
-import { isLoopbackHost } from '../../src/contract/urls.js';
 import { chats } from '../../src/contract/workflow-safe/chats.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import { SandflowError } from '../../src/errors/sandflow-error.js';
@@ -11,6 +10,7 @@ import type { NotifyCommands } from '../../src/notify/index.js';
 import { anySignal, timeLimit } from '../../src/os/any-signal.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { Notification } from '../../src/protocol/notification.js';
+import { isLoopbackHost } from '../../src/texts/urls.js';
 import { notificationHeaders } from '../../src/webhook/index.js';
 import { chatMessage } from './chat-message.js';
 import { runNotifyCommand } from './run-command.js';

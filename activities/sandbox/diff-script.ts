@@ -5,7 +5,7 @@
  * The repository is not trusted. Its configuration can start programs, and can change what a patch looks like. Hooks,
  * monitors and filters are switched off, and the patch is made in an empty repository that only reads its objects.
  */
-import { quotedForShell } from '../../src/contract/texts/shell-word.js';
+import { quotedForShell } from '../../src/texts/shell-word.js';
 
 /** Words of the first line of an answer. */
 export type DiffWord =

@@ -2,12 +2,12 @@
 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { requireOptions } from '../../src/contract/required-options.js';
-import { headerSecret } from '../../src/contract/secrecy/known-secrets.js';
 import { machineTypes } from '../../src/contract/workflow-safe/machine-types.js';
 import { SandflowError } from '../../src/errors/sandflow-error.js';
 import { logWithoutSecrets } from '../../src/errors/without-secrets.js';
 import { makeFolders } from '../../src/os/make-folders.js';
+import { headerSecret } from '../../src/secrecy/known-secrets.js';
+import { requireOptions } from '../../src/settings/required-options.js';
 import { type Accounts, createAccounts } from './accounts/accounts.js';
 import { type AccountSetup, createAccountSetup } from './accounts/setup.js';
 import { type Agent, createAgents } from './agent/index.js';

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { requireCounts } from '../contract/required-numbers.js';
-import { requireOptions } from '../contract/required-options.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { logWithoutSecrets } from '../errors/without-secrets.js';
 import { boundStrangers } from '../os/bound-strangers.js';
+import { requireCounts } from '../settings/required-numbers.js';
+import { requireOptions } from '../settings/required-options.js';
 import { requireClient } from '../temporal/own-copy.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
 import type { BridgeOptions } from './bridge-options.js';

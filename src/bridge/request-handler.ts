@@ -1,8 +1,8 @@
 /** The bridge's routes and responses. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { withoutEndSlashes } from '../contract/urls.js';
 import { readRawBody } from '../os/raw-body.js';
 import type { Probe } from '../temporal/probe.js';
+import { withoutEndSlashes } from '../texts/urls.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog } from './bridge-options.js';
 import { deliveryStatuses, type Receiver, receiveDelivery } from './receive-delivery.js';

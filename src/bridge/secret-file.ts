@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
+import { keepSecret } from '../secrecy/known-secrets.js';
 import { readSecrets } from './secret-source.js';
 
 /** A place for a secret that is about to be created. */

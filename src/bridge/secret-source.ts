@@ -1,9 +1,9 @@
 import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { requireOptions } from '../contract/required-options.js';
-import { webhookSecretsIn } from '../contract/secrecy/webhook-secrets.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { readSecretFile } from '../os/secret-file.js';
+import { webhookSecretsIn } from '../secrecy/webhook-secrets.js';
+import { requireOptions } from '../settings/required-options.js';
 import type { BridgeLog } from './bridge-options.js';
 
 /** Options of `createSecretSource`. */

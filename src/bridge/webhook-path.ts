@@ -1,4 +1,4 @@
-import { withoutEndSlashes } from '../contract/urls.js';
+import { withoutEndSlashes } from '../texts/urls.js';
 
 /** Path of the deliveries of the service, below the base URL of a bridge. */
 export const webhookPath = '/webhooks/sandbox';

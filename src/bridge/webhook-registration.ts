@@ -5,9 +5,9 @@ import type { SandboxClient } from '../client/create-sandbox-client.js';
 import { ApiError, ConnectionError, TimeoutError } from '../client/errors.js';
 import { lateCallMs } from '../contract/late-calls.js';
 import type { Webhook } from '../contract/records/sandbox-records.js';
-import { requireOptions } from '../contract/required-options.js';
 import { sandboxEventTypes } from '../contract/workflow-safe/states.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { requireOptions } from '../settings/required-options.js';
 import { isReserved, reserveSecretFile, type SecretReservation } from './secret-file.js';
 import { readSecrets } from './secret-source.js';
 

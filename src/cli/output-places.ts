@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { withoutEndSlashes } from '../contract/urls.js';
 import { diskFull, isDiskFull } from '../errors/disk-full.js';
 import { makeFolders } from '../os/make-folders.js';
+import { withoutEndSlashes } from '../texts/urls.js';
 import { stringIn } from './error-fields.js';
 import { pathProblems } from './path-problems.js';
 import { UsageError } from './usage-error.js';

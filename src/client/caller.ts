@@ -10,9 +10,9 @@ import {
   type ResponseOf,
 } from '../contract/endpoints/endpoints.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../contract/requests/sandbox-requests.js';
-import { headerSecret } from '../contract/secrecy/known-secrets.js';
-import { stableJson } from '../contract/texts/stable-json.js';
-import { isLoopbackHost } from '../contract/urls.js';
+import { headerSecret } from '../secrecy/known-secrets.js';
+import { stableJson } from '../texts/stable-json.js';
+import { isLoopbackHost } from '../texts/urls.js';
 import type {
   CallName,
   CreateOptions,

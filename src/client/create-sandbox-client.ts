@@ -1,4 +1,4 @@
-import { requireOptions } from '../contract/required-options.js';
+import { requireOptions } from '../settings/required-options.js';
 import { type AccountCalls, accountCalls } from './areas/account-calls.js';
 import { type ApiKeyCalls, apiKeyCalls } from './areas/api-key-calls.js';
 import { type EnvironmentCalls, environmentCalls } from './areas/environment-calls.js';

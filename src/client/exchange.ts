@@ -3,7 +3,7 @@
  * reaches the socket. Errors say whether the request may have been sent.
  */
 import type { Dispatcher } from 'undici';
-import { createByteCollector } from '../contract/texts/byte-collector.js';
+import { createByteCollector } from '../texts/byte-collector.js';
 import type { CallName } from './call-options.js';
 import { exchangeError, TimeoutError, UnexpectedResponseError } from './errors.js';
 

@@ -1,6 +1,6 @@
 /** The typed client of the Sandbox Service and its errors. */
 
-export { stableJson } from '../contract/texts/stable-json.js';
+export { stableJson } from '../texts/stable-json.js';
 export type { DesktopRequest } from './areas/machine-calls.js';
 export type { ListSandboxesQuery } from './areas/sandbox-calls.js';
 export type { SnapshotTreeQuery } from './areas/snapshot-calls.js';

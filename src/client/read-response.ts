@@ -1,11 +1,11 @@
 /** Converts a response into the parsed body of a 2xx, or into an ApiError. */
 import type { Readable } from 'node:stream';
 import { type EndpointName, endpoints, errorEnvelopeSchema, type ResponseOf } from '../contract/endpoints/endpoints.js';
-import { readBytes } from '../contract/texts/byte-collector.js';
-import { isShortText } from '../contract/texts/short-text.js';
+import { isShortText } from '../contract/records/short-text.js';
 import { currentErrorCode, errorMeaning } from '../contract/workflow-safe/error-codes.js';
 import { cut, payloadBytes } from '../contract/workflow-safe/stored-text.js';
 import { withoutSecrets } from '../errors/without-secrets.js';
+import { readBytes } from '../texts/byte-collector.js';
 import { foreignField } from './answer-identity.js';
 import type { CallName, CallOptions } from './call-options.js';
 import { ApiError, TimeoutError, UnexpectedResponseError } from './errors.js';

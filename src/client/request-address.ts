@@ -1,7 +1,7 @@
 /** Builds the address of a request, which is always below the base URL and never on another host. */
 
-import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from '../contract/urls.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from '../texts/urls.js';
 import type { CallName, Query } from './call-options.js';
 
 /** @throws SandflowError `bad_configuration` if the base URL is invalid or would send the key in plain text */

@@ -8,12 +8,12 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { requireCounts } from '../contract/required-numbers.js';
-import { requireOptions } from '../contract/required-options.js';
-import { headerSecret } from '../contract/secrecy/known-secrets.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { boundStrangers, type Strangers } from '../os/bound-strangers.js';
 import { readRawBody } from '../os/raw-body.js';
+import { headerSecret } from '../secrecy/known-secrets.js';
+import { requireCounts } from '../settings/required-numbers.js';
+import { requireOptions } from '../settings/required-options.js';
 
 const shortestToken = 24;
 /** Connections without the token. Beyond this number, the one whose last request is the oldest is closed. */

@@ -1,8 +1,8 @@
 /** Reads and creates the keys of a deployment. */
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
-import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { requireSecretFile } from '../os/secret-file.js';
+import { keepSecret } from '../secrecy/known-secrets.js';
 
 /** One key of a key ring. */
 export interface RingKey {

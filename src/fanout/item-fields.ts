@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { sandboxTypes } from '../contract/records/sandbox-records.js';
 import { reasoningEfforts } from '../contract/requests/sandbox-requests.js';
-import { checkInput, fieldText, type InputProblem, problemLine } from '../contract/texts/input-problems.js';
+import { checkInput, fieldText, type InputProblem, problemLine } from '../settings/input-problems.js';
 import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
 
 const longestLabel = 120;

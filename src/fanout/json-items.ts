@@ -1,6 +1,6 @@
 /** Reads items from JSONL, or from one JSON list. Each is a prompt as a string, or an object (`item-fields.ts`). */
-import { fieldsAsWritten, parseWithTextNumbers } from '../contract/texts/json-tokens.js';
-import { repeatedField } from '../contract/texts/lost-fields.js';
+import { fieldsAsWritten, parseWithTextNumbers } from '../texts/json-tokens.js';
+import { repeatedField } from '../texts/lost-fields.js';
 import { itemOfRecord } from './item-fields.js';
 import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readJsonEntries } from './json-entries.js';

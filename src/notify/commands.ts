@@ -3,12 +3,12 @@
  */
 
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
-import { requireOptions } from '../contract/required-options.js';
-import { repeatedField } from '../contract/texts/lost-fields.js';
-import { withoutMark } from '../contract/texts/parse-json.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { acquireFileLock } from '../os/file-lock.js';
 import { readPrivateFile, writePrivateFile } from '../os/private-file.js';
+import { requireOptions } from '../settings/required-options.js';
+import { repeatedField } from '../texts/lost-fields.js';
+import { withoutMark } from '../texts/parse-json.js';
 import { notifyCommandId } from './command-id.js';
 
 const longestCommand = 8_000;

@@ -3,11 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { requireOptions } from '../contract/required-options.js';
-import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
 import { readSecretFile } from '../os/secret-file.js';
+import { keepSecret } from '../secrecy/known-secrets.js';
+import { requireOptions } from '../settings/required-options.js';
 import { isNotificationSecret } from '../webhook/index.js';
 
 /**

@@ -1,5 +1,5 @@
 /** Reads the API key of a service. */
-import { headerSecret } from '../contract/secrecy/known-secrets.js';
+import { headerSecret } from '../secrecy/known-secrets.js';
 import { requireSecretFile } from './secret-file.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createByteCollector } from '../contract/texts/byte-collector.js';
+import { createByteCollector } from '../texts/byte-collector.js';
 
 /**
  * Reads the exact bytes of a request's body.

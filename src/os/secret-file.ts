@@ -1,8 +1,8 @@
 /** Reads files of secrets, such as keys, tokens and signing secrets. All of them have the same rules. */
 import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { decodeText } from '../contract/texts/decode-text.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { decodeText } from '../texts/decode-text.js';
 import { isReadableByOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
 import { unlessMissing } from './private-file.js';
 import { unreadable } from './unreadable.js';

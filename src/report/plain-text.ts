@@ -3,7 +3,7 @@
  * direction of text.
  */
 
-import { withoutSequences } from '../contract/texts/terminal-text.js';
+import { withoutSequences } from '../texts/terminal-text.js';
 
 /** All control characters except the tab and the line feed. */
 const controlCharacters = /[^\P{Cc}\t\n]/gu;

@@ -1,5 +1,5 @@
 /** Addresses of workflows in Temporal's UI. */
-import { withoutEndSlashes } from '../contract/urls.js';
+import { withoutEndSlashes } from '../texts/urls.js';
 import type { WorkflowUi } from './page-data.js';
 
 /** @returns null if there is no UI, or if its address is not an `http` or `https` URL */

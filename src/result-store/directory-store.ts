@@ -2,12 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { requireOptions } from '../contract/required-options.js';
 import { isDiskFull, namingFullDisk } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 import { byOwnUser } from '../os/owner.js';
+import { requireOptions } from '../settings/required-options.js';
 
 type Write = (file: FileHandle) => Promise<void>;
 

@@ -2,9 +2,10 @@
  * The facts that a cleanup keeps about a sandbox. They are small and hold no secrets: one plan may cover ten thousand
  * sandboxes.
  */
-import { isDate } from '../contract/is-date.js';
+
 import type { Sandbox } from '../contract/records/sandbox-records.js';
 import { hasFailedAttempt, isUsable } from '../contract/workflow-safe/states.js';
+import { isDate } from '../texts/is-date.js';
 
 /** Whether the work in a sandbox is saved. `unknown` if the service does not say. */
 export type Saved = 'saved' | 'stale' | 'none' | 'expired' | 'unknown';

@@ -2,12 +2,12 @@
 
 import { z } from 'zod';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
-import { isTimeZone } from '../contract/time-zone.js';
 import { chats } from '../contract/workflow-safe/chats.js';
-import { durationPattern, readDurationMs } from '../contract/workflow-safe/duration.js';
 import { type Escalation, parseEscalation } from '../contract/workflow-safe/escalation.js';
 import { sandboxStates } from '../contract/workflow-safe/states.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { durationPattern, readDurationMs } from '../texts/duration.js';
+import { isTimeZone } from '../texts/time-zone.js';
 import { patternProblem } from './glob.js';
 import { ownerStatuses } from './ownership.js';
 import { type CleanupPolicy, type Rule, type Window, weekdays } from './policy.js';

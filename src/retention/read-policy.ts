@@ -1,8 +1,8 @@
 /** Reads a policy file, and reports the line of each problem. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { noCommandText } from '../contract/notify-command.js';
-import { checkInput, fieldText } from '../contract/texts/input-problems.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { checkInput, fieldText } from '../settings/input-problems.js';
 import type { CleanupPolicy } from './policy.js';
 import { policyOf, policySchema } from './policy-schema.js';
 

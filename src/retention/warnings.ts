@@ -1,5 +1,5 @@
 /** Finds the protected sandboxes whose data is about to expire. Pure. */
-import { isDate } from '../contract/is-date.js';
+import { isDate } from '../texts/is-date.js';
 import type { SandboxFacts } from './facts.js';
 import { fitsAny } from './glob.js';
 import type { Candidate } from './match.js';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { requireOptions } from '../contract/required-options.js';
-import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
+import { keepSecret } from '../secrecy/known-secrets.js';
+import { requireOptions } from '../settings/required-options.js';
 
 const scheme = 'secret-store:';
 const namePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;

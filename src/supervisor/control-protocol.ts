@@ -24,7 +24,7 @@ import type { Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import type { Config } from '../config.js';
-import { parseJson } from '../contract/texts/parse-json.js';
+import { parseJson } from '../texts/parse-json.js';
 import type { OpenDelivery } from '../workflow-client/open-deliveries.js';
 
 const stackDescriptionSchema = z.object({

@@ -3,11 +3,11 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { parseJson } from '../contract/texts/parse-json.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { anySignal } from '../os/any-signal.js';
 import type { RotatingLog } from '../os/rotating-log.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
+import { parseJson } from '../texts/parse-json.js';
 import type { ChildCommand } from './children.js';
 import type { RunningService } from './keep-running.js';
 

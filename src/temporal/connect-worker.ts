@@ -1,7 +1,7 @@
 /** Connects to Temporal as a worker. Also used by the bridge. Loads the SDK's native part, which clients do not need. */
 import { Client, type ClientOptions } from '@temporalio/client';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
-import type { TunnelProxy } from '../contract/proxies.js';
+import type { TunnelProxy } from '../settings/proxies.js';
 import { splitTarget, type TemporalTarget } from './connect.js';
 import { unreachable } from './errors.js';
 import { requireOwnCopy } from './own-copy.js';

@@ -2,11 +2,11 @@
 
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
-import { tunnelTo } from '../contract/proxies.js';
-import { requireOptions } from '../contract/required-options.js';
-import { usableTemporalSettings } from '../contract/secrecy/temporal-secrets.js';
-import { temporalAddressProblem } from '../contract/urls.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { usableTemporalSettings } from '../secrecy/temporal-secrets.js';
+import { tunnelTo } from '../settings/proxies.js';
+import { requireOptions } from '../settings/required-options.js';
+import { temporalAddressProblem } from '../texts/urls.js';
 import { type ClosableConnectionOptions, connectClosably } from './closable-connection.js';
 import { unreachable } from './errors.js';
 

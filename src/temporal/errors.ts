@@ -6,9 +6,9 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import type { TunnelProxy } from '../contract/proxies.js';
 import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import type { TunnelProxy } from '../settings/proxies.js';
 
 const grpc = {
   cancelled: 1,

@@ -4,8 +4,8 @@
  */
 import { createRequire } from 'node:module';
 import { Client } from '@temporalio/client';
-import { requireOptions } from '../contract/required-options.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { requireOptions } from '../settings/required-options.js';
 
 /** @throws SandflowError `bad_argument` if the client is missing, or comes from another copy of `@temporalio/client` */
 export function requireClient(client: unknown, name = 'client'): void {

@@ -8,8 +8,6 @@ import {
   createNotifyActivities,
   defaultMaxActivities,
 } from '../../activities/index.js';
-import { requireCounts, requirePositive } from '../contract/required-numbers.js';
-import { requireOptions } from '../contract/required-options.js';
 import {
   defaultForksPerSecond,
   followTaskQueue,
@@ -17,6 +15,8 @@ import {
   notifyTaskQueue,
 } from '../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { requireCounts, requirePositive } from '../settings/required-numbers.js';
+import { requireOptions } from '../settings/required-options.js';
 import { requireWorkerConnection } from '../temporal/connect-worker.js';
 import { activityFailures } from './activity-failures.js';
 import { countCalls } from './count-calls.js';

@@ -1,6 +1,6 @@
 /** The labels of jobs and batches. They are in the memo, so they cost no history event. */
 import { z } from 'zod';
-import { checkInput, problemLine } from '../contract/texts/input-problems.js';
+import { checkInput, problemLine } from '../settings/input-problems.js';
 import { parseWith } from './parse-with.js';
 
 /** Labels by name. */

@@ -1,6 +1,6 @@
 /** Parses what a caller gives, with an error that names every wrong field. */
 import type { z } from 'zod';
-import { checkInput, problemLine } from '../contract/texts/input-problems.js';
+import { checkInput, problemLine } from '../settings/input-problems.js';
 
 /** @throws the error from `refuse`, whose argument is a text that names every wrong field */
 export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, refuse: (why: string) => Error): Output {

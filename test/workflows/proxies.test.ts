@@ -5,8 +5,8 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest';
 import { notifyActivity } from '../../activities/notification/notify.js';
 import { createSandboxClient } from '../../src/client/index.js';
-import { tunnelTo, unifyProxySettings } from '../../src/contract/proxies.js';
 import type { Notification } from '../../src/protocol/notification.js';
+import { tunnelTo, unifyProxySettings } from '../../src/settings/proxies.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
 import { connectWorker } from '../../src/temporal/connect-worker.js';
 

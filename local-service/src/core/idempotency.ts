@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { stableJson } from '../../../src/contract/texts/stable-json.js';
+import { stableJson } from '../../../src/texts/stable-json.js';
 import { ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { assume } from './assume.js';

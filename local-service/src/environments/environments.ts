@@ -1,7 +1,7 @@
 /** Environments of an account: versioned configuration of its sandboxes (specification, "Environment"). */
 import { randomUUID } from 'node:crypto';
 import type { SelectRepoBody, UpdateEnvironmentBody } from '../../../src/contract/requests/account-requests.js';
-import { stableJson } from '../../../src/contract/texts/stable-json.js';
+import { stableJson } from '../../../src/texts/stable-json.js';
 import {
   type Caller,
   isAccountWide,

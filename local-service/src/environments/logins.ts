@@ -3,10 +3,10 @@
  * files, and the values are kept in memory only. They belong to the first account: no sandbox of another one gets them.
  */
 import { z } from 'zod';
-import { headerSecret } from '../../../src/contract/secrecy/known-secrets.js';
-import { checkInput, problemLine } from '../../../src/contract/texts/input-problems.js';
 import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { requireSecretFile } from '../../../src/os/secret-file.js';
+import { headerSecret } from '../../../src/secrecy/known-secrets.js';
+import { checkInput, problemLine } from '../../../src/settings/input-problems.js';
 import type { Logins } from '../core/context.js';
 import { firstAccountId } from '../core/ids.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';

@@ -5,8 +5,8 @@
  */
 
 import { z } from 'zod';
-import { checkInput } from '../../../src/contract/texts/input-problems.js';
 import { SandflowError } from '../../../src/errors/sandflow-error.js';
+import { checkInput } from '../../../src/settings/input-problems.js';
 import type { Context } from '../core/context.js';
 import type { ListedRepository, SelectedRepository } from '../store/environment-store.js';
 

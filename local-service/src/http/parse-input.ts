@@ -3,11 +3,11 @@
 import type { z } from 'zod';
 import type { Endpoint } from '../../../src/contract/endpoints/endpoints.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../../../src/contract/requests/sandbox-requests.js';
-import { depthExceeds } from '../../../src/contract/texts/depth-exceeds.js';
-import { checkInput, type InputProblem, problemLine } from '../../../src/contract/texts/input-problems.js';
-import { lostFields } from '../../../src/contract/texts/lost-fields.js';
 import { isSandboxId } from '../../../src/contract/workflow-safe/ids.js';
+import { checkInput, type InputProblem, problemLine } from '../../../src/settings/input-problems.js';
+import { lostFields } from '../../../src/texts/lost-fields.js';
 import { invalidRequest, ServiceError, sandboxNotFound } from '../service-error.js';
+import { depthExceeds } from './depth-exceeds.js';
 
 const maxIdempotencyKeyLength = 255;
 

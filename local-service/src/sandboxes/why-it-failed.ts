@@ -1,5 +1,5 @@
 /** Why a script of a sandbox failed, for its record. */
-import { withoutThese } from '../../../src/contract/secrecy/known-secrets.js';
+import { withoutThese } from '../../../src/secrecy/known-secrets.js';
 import type { CommandOutcome } from '../machine/shell/run-command.js';
 
 const tail = 2_000;

@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { sandboxTypes } from '../../../src/contract/records/sandbox-records.js';
 import { createWebhookBodySchema, nameSchema } from '../../../src/contract/requests/sandbox-requests.js';
-import { checkInput } from '../../../src/contract/texts/input-problems.js';
 import { isSandboxId } from '../../../src/contract/workflow-safe/ids.js';
+import { checkInput } from '../../../src/settings/input-problems.js';
 import { newAccountSchema, newTeamSchema } from '../accounts/records.js';
 import { newEnvironmentSchema } from '../accounts/setup.js';
 import { ServiceError } from '../service-error.js';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { PlainRequest } from '../../client/index.js';
-import { parseJson, withoutMark } from '../../contract/texts/parse-json.js';
+import { parseJson, withoutMark } from '../../texts/parse-json.js';
 import type { CliIo } from '../io.js';
 import { isStdin, readAll, readTextOrFile } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';

@@ -1,9 +1,9 @@
 /** Reads the policy file of a command; also `sandflow cleanup validate`. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { decodeText } from '../../contract/texts/decode-text.js';
 import { notifyCommandId } from '../../notify/command-id.js';
 import { type CleanupPolicy, readPolicy, windowsText } from '../../retention/index.js';
+import { decodeText } from '../../texts/decode-text.js';
 import type { CommandContext } from '../command.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';

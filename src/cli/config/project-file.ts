@@ -2,10 +2,10 @@
 import { constants, existsSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
-import { withoutMark } from '../../contract/texts/parse-json.js';
 import { homeFolder } from '../../os/home-folder.js';
 import { isTrustedOwner } from '../../os/owner.js';
+import { checkInput, problemLine } from '../../settings/input-problems.js';
+import { withoutMark } from '../../texts/parse-json.js';
 import { badConfiguration } from '../usage-error.js';
 import type { ProjectSettings } from './project-schema.js';
 

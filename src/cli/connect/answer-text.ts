@@ -1,7 +1,7 @@
 /** Reads whole answers into memory, up to a limit. */
 
-import { readBytes } from '../../contract/texts/byte-collector.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
+import { readBytes } from '../../texts/byte-collector.js';
 
 /** Limits decompressed bytes: a few bytes on the wire can expand to gigabytes. */
 const maxBytes = 64 * 1024 * 1024;

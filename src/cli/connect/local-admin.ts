@@ -2,10 +2,10 @@
 
 import type { z } from 'zod';
 import { isOverlargeJson } from '../../client/json-size.js';
-import { parseJson } from '../../contract/texts/parse-json.js';
 import { cut } from '../../contract/workflow-safe/stored-text.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { localApiKeyFile } from '../../supervisor/stack-paths.js';
+import { parseJson } from '../../texts/parse-json.js';
 import type { CommandContext } from '../command.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';

@@ -3,8 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Config } from '../../config.js';
-import { isLoopbackHost } from '../../contract/urls.js';
 import { apiKeyOf } from '../../os/key-file.js';
+import { isLoopbackHost } from '../../texts/urls.js';
 import { isolationSchema, type SaidIsolation, sayIsolation } from '../output/isolation.js';
 import type { Notices } from '../output/reporter.js';
 import { programName } from '../program-name.js';

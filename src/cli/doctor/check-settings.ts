@@ -2,7 +2,7 @@
 
 import type { Config } from '../../config.js';
 import { settingVariables } from '../../config.js';
-import { editsBetween } from '../../contract/texts/edits.js';
+import { editsBetween } from '../../texts/edits.js';
 import { readProject } from '../config/project-file.js';
 import { failureOf } from '../errors.js';
 import type { CliIo } from '../io.js';

@@ -1,7 +1,7 @@
 /** Checks the input of a batch, and names the options of `fanout` that set its fields. */
 
-import { checkInput } from '../../contract/texts/input-problems.js';
 import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
+import { checkInput } from '../../settings/input-problems.js';
 import { fanoutInputSchema } from '../../workflow-client/fanouts/fanout-input.js';
 import { optionNameOf } from '../run/option-names.js';
 import { UsageError } from '../usage-error.js';

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { webhookPath } from '../../bridge/webhook-path.js';
-import { withoutMark } from '../../contract/texts/parse-json.js';
+import { withoutMark } from '../../texts/parse-json.js';
 import type { CommandContext } from '../command.js';
 import { readAnswer, withLocalAdmin } from '../connect/local-admin.js';
 import { readStatus } from '../connect/stack-status.js';

@@ -2,10 +2,10 @@
 
 import type { Config } from '../../config.js';
 import { notifyCommandIdPattern } from '../../contract/notify-command.js';
-import { keepUrlSecrets } from '../../contract/secrecy/known-secrets.js';
 import { type Chat, chats } from '../../contract/workflow-safe/chats.js';
 import { notifyCommandId } from '../../notify/command-id.js';
 import type { NotifyTarget } from '../../protocol/job/job-input.js';
+import { keepUrlSecrets } from '../../secrecy/known-secrets.js';
 import { badConfiguration, UsageError } from '../usage-error.js';
 
 /** @throws UsageError unless `text` is a URL, that of a chat, `command:…` or `command-id:…` */

@@ -3,8 +3,8 @@
  * `terminal.ts` enforces this for all output; printers only ensure that a field stays on its line.
  */
 
-import { lastDrawn, withoutColours } from '../../contract/texts/terminal-text.js';
 import { cut } from '../../contract/workflow-safe/stored-text.js';
+import { lastDrawn, withoutColours } from '../../texts/terminal-text.js';
 
 /** C0 (without tab and newline), DEL, and C1. C1 is included because a terminal may read U+009B as ESC [. */
 const controls = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f';

@@ -1,7 +1,7 @@
 /** Names the options of `run` that set the fields of a job's input. */
 
-import { checkInput } from '../../contract/texts/input-problems.js';
 import type { JobInput } from '../../protocol/job/job-input.js';
+import { checkInput } from '../../settings/input-problems.js';
 import { jobInputSchema } from '../../workflow-client/jobs/job-input.js';
 import { UsageError } from '../usage-error.js';
 

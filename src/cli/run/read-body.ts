@@ -1,8 +1,8 @@
 /** Reads fields of a request that have no option of their own, because the specification leaves them open. */
 
-import { losesDigits, numbersOf } from '../../contract/texts/json-tokens.js';
-import { parseJson } from '../../contract/texts/parse-json.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
+import { losesDigits, numbersOf } from '../../texts/json-tokens.js';
+import { parseJson } from '../../texts/parse-json.js';
 import { UsageError } from '../usage-error.js';
 import { readTextOrFile } from './read-prompts.js';
 

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { withoutMark } from '../../contract/texts/parse-json.js';
+import { withoutMark } from '../../texts/parse-json.js';
 import type { CliIo } from '../io.js';
 import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';

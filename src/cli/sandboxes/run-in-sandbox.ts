@@ -1,5 +1,5 @@
 /** `sandflow exec`: runs one command in a sandbox. */
-import { shellWord } from '../../contract/texts/shell-word.js';
+import { shellWord } from '../../texts/shell-word.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';

@@ -1,9 +1,9 @@
 /** Checks one schedule of the command line or of a file. */
 
-import { isTimeZone } from '../../contract/time-zone.js';
 import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addresses.js';
 import type { ScheduleTimes } from '../../protocol/schedule.js';
 import { firstWindowCron } from '../../retention/index.js';
+import { isTimeZone } from '../../texts/time-zone.js';
 import { cronProblem } from '../../workflow-client/schedules/cron-problem.js';
 import { longestCatchUpMs, longestJitterMs } from '../../workflow-client/schedules/schedule-input.js';
 import type { CommandContext } from '../command.js';

@@ -1,9 +1,9 @@
 /** `sandflow schedule show` and `list`. */
 
-import { keepUrlSecrets } from '../../contract/secrecy/known-secrets.js';
-import { shellWord } from '../../contract/texts/shell-word.js';
 import { headOf } from '../../contract/workflow-safe/stored-text.js';
 import type { ScheduledWork } from '../../protocol/schedule.js';
+import { keepUrlSecrets } from '../../secrecy/known-secrets.js';
+import { shellWord } from '../../texts/shell-word.js';
 import type { Schedule } from '../../workflow-client/schedules/read-schedules.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';

@@ -1,7 +1,7 @@
 /** Tells an orchestrator whether a worker runs, and whether it takes tasks. */
 import { createServer } from 'node:http';
-import { withoutEndSlashes } from '../../contract/urls.js';
 import { boundStrangers } from '../../os/bound-strangers.js';
+import { withoutEndSlashes } from '../../texts/urls.js';
 import { type Address, listened } from './serving.js';
 
 /** Beyond this number, the one whose last request is the oldest is closed. */

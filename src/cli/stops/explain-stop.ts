@@ -1,6 +1,5 @@
 /** Explains the state of a sandbox's last stop. Pure. */
 
-import { isDate } from '../../contract/is-date.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import { ownerWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../../contract/workflow-safe/preserved-work.js';
 import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';
+import { isDate } from '../../texts/is-date.js';
 import { programName } from '../program-name.js';
 import { ageText } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';

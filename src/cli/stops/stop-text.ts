@@ -1,8 +1,9 @@
 /** Describes a stop request as text. Pure. */
-import { shellWord } from '../../contract/texts/shell-word.js';
+
 import { stepText } from '../../contract/workflow-safe/escalation.js';
 import type { JobError } from '../../protocol/job/job-result.js';
 import type { EscalationStepView, StopOutcome, StopRequest, StopRequestView } from '../../protocol/stop.js';
+import { shellWord } from '../../texts/shell-word.js';
 import { keptTexts } from '../output/job-text.js';
 import { pasteable } from '../output/pasteable.js';
 import { programName } from '../program-name.js';

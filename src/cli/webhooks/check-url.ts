@@ -1,6 +1,6 @@
 /** Checks the URL of a webhook on the command line. */
-import { keepUrlSecrets } from '../../contract/secrecy/known-secrets.js';
-import { isLoopbackHost } from '../../contract/urls.js';
+import { keepUrlSecrets } from '../../secrecy/known-secrets.js';
+import { isLoopbackHost } from '../../texts/urls.js';
 import { UsageError } from '../usage-error.js';
 
 /** @throws UsageError for a URL that the service cannot deliver to */

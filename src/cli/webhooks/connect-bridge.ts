@@ -1,7 +1,7 @@
 /** `sandflow webhooks connect`: the bridge, its registration and its secret in one step. */
 
 import { webhookPath } from '../../bridge/webhook-path.js';
-import { isLoopbackHost } from '../../contract/urls.js';
+import { isLoopbackHost } from '../../texts/urls.js';
 import type { CommandContext } from '../command.js';
 import { isFullyConfigured } from '../connect/configured.js';
 import { readStatus } from '../connect/stack-status.js';

@@ -1,13 +1,13 @@
 /** The machine of a sandbox: processes, artifacts, desktop, SSH. */
 import { z } from 'zod';
 import { processSchema } from '../records/machine-records.js';
+import { shortText } from '../records/short-text.js';
 import {
   desktopBodySchema,
   desktopQuerySchema,
   filePathQuerySchema,
   sshKeyBodySchema,
 } from '../requests/sandbox-requests.js';
-import { shortText } from '../texts/short-text.js';
 import { type Endpoint, read } from './endpoint.js';
 
 export const machineEndpoints = {

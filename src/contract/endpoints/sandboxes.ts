@@ -1,6 +1,7 @@
 /** The life of a sandbox: create, read, change, stop, resume, delete. */
 import { z } from 'zod';
 import { deletionStartedSchema, sandboxSchema, stopOperationSchema, usageSchema } from '../records/sandbox-records.js';
+import { shortText } from '../records/short-text.js';
 import {
   createSandboxBodySchema,
   forkBodySchema,
@@ -8,7 +9,6 @@ import {
   resumeBodySchema,
   updateSandboxBodySchema,
 } from '../requests/sandbox-requests.js';
-import { shortText } from '../texts/short-text.js';
 import { type Endpoint, read } from './endpoint.js';
 
 const ofSandbox = z.looseObject({ sandbox: sandboxSchema });

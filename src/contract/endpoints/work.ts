@@ -1,6 +1,7 @@
 /** Work inside a sandbox: prompts, files, commands. */
 import { z } from 'zod';
 import { promptSchema, sandboxHistoryEventSchema } from '../records/sandbox-records.js';
+import { shortText } from '../records/short-text.js';
 import {
   commandBodySchema,
   conversationQuerySchema,
@@ -9,7 +10,6 @@ import {
   promptBodySchema,
   writeFileBodySchema,
 } from '../requests/sandbox-requests.js';
-import { shortText } from '../texts/short-text.js';
 import { type Endpoint, read } from './endpoint.js';
 
 export const workEndpoints = {

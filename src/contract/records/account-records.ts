@@ -1,7 +1,7 @@
 /** Records that belong to the account and not to one sandbox. They are read liberally, as those in `records.ts` are. */
 import { z } from 'zod';
-import { shortText } from '../texts/short-text.js';
 import { dateTimeOrNull } from './sandbox-records.js';
+import { shortText } from './short-text.js';
 
 /** Assumption: the limits record is not shown by the specification. */
 export const limitsSchema = z

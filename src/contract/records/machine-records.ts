@@ -1,7 +1,7 @@
 /** Records of processes and snapshots. They are read liberally, as the records in `records.ts` are. */
 import { z } from 'zod';
-import { shortText } from '../texts/short-text.js';
 import { dateTimeOrNull, openEnum, snapshotStatuses } from './sandbox-records.js';
+import { shortText } from './short-text.js';
 
 /** Specification, "Process entry". */
 export const processSchema = z

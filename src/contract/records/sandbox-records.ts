@@ -4,9 +4,9 @@
  * required.
  */
 import { z } from 'zod';
-import { shortText } from '../texts/short-text.js';
 import { idPatterns } from '../workflow-safe/ids.js';
 import { promptStatuses, sandboxStates, stopStatuses } from '../workflow-safe/states.js';
+import { shortText } from './short-text.js';
 
 /**
  * An enum of a response. Editors and the OpenAPI document show the known values; unknown values are kept.

@@ -3,8 +3,8 @@
  * vocabulary (`box.*`, trap S15) is translated to the current one and marked as `legacy`.
  */
 import { z } from 'zod';
-import { shortText } from '../texts/short-text.js';
 import { type SandboxEventType, sandboxEventTypes } from '../workflow-safe/states.js';
+import { shortText } from './short-text.js';
 
 /** Request headers of a delivery, in lower case as Node presents them. */
 export const deliveryHeaders = {

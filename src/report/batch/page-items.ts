@@ -1,7 +1,7 @@
 /** Converts the results of items to the data in the page. Removes control characters from texts, and cuts long ones. */
 
-import { lastDrawn } from '../../contract/texts/terminal-text.js';
 import type { ItemResult, ItemTimes } from '../../protocol/fanout/fanout-result.js';
+import { lastDrawn } from '../../texts/terminal-text.js';
 import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from '../cut-text.js';
 import { fileMarks } from '../file-marks.js';
 import { endOfSandbox, whatIsLeft } from '../left-words.js';

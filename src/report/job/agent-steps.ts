@@ -1,5 +1,5 @@
 /** What the agent said and ran for a prompt. Folded, because it may be long. */
-import { lastDrawn } from '../../contract/texts/terminal-text.js';
+import { lastDrawn } from '../../texts/terminal-text.js';
 import { countOf, countText } from '../format.js';
 import { html, type Markup } from '../markup.js';
 import type { AgentStep, JobReportData } from './job-data.js';

@@ -1,7 +1,7 @@
 /** The sections with the conversation and with the collected files. */
 
-import { lastDrawn } from '../../contract/texts/terminal-text.js';
 import type { CollectedFile, PromptResult } from '../../protocol/job/job-result.js';
+import { lastDrawn } from '../../texts/terminal-text.js';
 import { fileMarks } from '../file-marks.js';
 import { bytesText, countText, durationText } from '../format.js';
 import { html, type Markup } from '../markup.js';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
-import { requireOptions } from '../../contract/required-options.js';
 import { cleanupId, cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type {
@@ -12,6 +11,7 @@ import type {
 } from '../../protocol/cleanup.js';
 import { cleanupProgressQuery, workflowTypes } from '../../protocol/messages.js';
 import type { CleanupPolicy } from '../../retention/index.js';
+import { requireOptions } from '../../settings/required-options.js';
 import { chainStart } from '../../temporal/chain-start.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { queryOnce } from '../../temporal/query-once.js';

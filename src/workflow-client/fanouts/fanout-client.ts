@@ -7,7 +7,6 @@ import {
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
-import { requireOptions } from '../../contract/required-options.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { BatchInput, ChunkPlace } from '../../protocol/fanout/batch-parts.js';
@@ -16,6 +15,7 @@ import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
 import type { BatchEndMemo, OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
 import { fanoutPlacesQuery, fanoutProgressQuery, workflowTypes } from '../../protocol/messages.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { requireOptions } from '../../settings/required-options.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
 import { hasCodec } from '../../temporal/has-codec.js';
 import { requireClient } from '../../temporal/own-copy.js';

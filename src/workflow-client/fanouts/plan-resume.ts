@@ -1,6 +1,5 @@
 /** Plans a resume that changes items or runs only some: which items run, and with what. Starts and stores nothing. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { editsBetween } from '../../contract/texts/edits.js';
 import { chunkWorkflowId } from '../../contract/workflow-safe/fanout-addresses.js';
 import { turnOf } from '../../contract/workflow-safe/next-turn.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
@@ -17,6 +16,7 @@ import {
 } from '../../result-store/fanout-objects.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { requireClient } from '../../temporal/own-copy.js';
+import { editsBetween } from '../../texts/edits.js';
 import { contentDigest } from '../input-digest.js';
 import { earlierExecution, stillRuns } from './earlier-execution.js';
 import type { FanoutAddress } from './fanout-client.js';

@@ -1,13 +1,13 @@
 /** Resumes a batch whose workflow has closed. */
 
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
-import { requireOptions } from '../../contract/required-options.js';
 import { fanoutPlaces } from '../../contract/workflow-safe/fanout-addresses.js';
 import type { BatchInput, ChangedItems } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import type { FanoutPlace } from '../../result-store/fanout-objects.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { storedJson } from '../../result-store/stored-json.js';
+import { requireOptions } from '../../settings/required-options.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { contentDigest } from '../input-digest.js';
 import { earlierExecution, stillRuns } from './earlier-execution.js';

@@ -3,12 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
-import { requireOptions } from '../../contract/required-options.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutInput, FanoutItem } from '../../protocol/fanout/fanout-input.js';
 import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
 import type { FanoutResult } from '../../protocol/fanout/fanout-result.js';
+import { requireOptions } from '../../settings/required-options.js';
 import { abortable } from '../../temporal/calls.js';
 import { reasonOf } from '../../temporal/errors.js';
 import { requireClient } from '../../temporal/own-copy.js';

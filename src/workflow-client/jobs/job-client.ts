@@ -9,7 +9,6 @@ import {
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
-import { requireOptions } from '../../contract/required-options.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import { bytesOf, cut, headOf } from '../../contract/workflow-safe/stored-text.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
@@ -26,6 +25,7 @@ import {
   workflowTypes,
 } from '../../protocol/messages.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { requireOptions } from '../../settings/required-options.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
 import { hasCodec } from '../../temporal/has-codec.js';
 import { requireClient } from '../../temporal/own-copy.js';

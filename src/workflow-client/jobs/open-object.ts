@@ -1,6 +1,6 @@
 /** Objects that hold fields of a request. The specification leaves further fields open, and they are sent unchanged. */
 import { z } from 'zod';
-import { editsBetween } from '../../contract/texts/edits.js';
+import { editsBetween } from '../../texts/edits.js';
 
 /**
  * An object of these fields, and of any others. Refuses a field that looks like a misspelt one.

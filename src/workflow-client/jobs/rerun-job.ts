@@ -1,9 +1,9 @@
 /** Starts a job again from the input of an earlier one. */
 
 import type { Client } from '@temporalio/client';
-import { requireOptions } from '../../contract/required-options.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobExecution, JobInput } from '../../protocol/job/job-input.js';
+import { requireOptions } from '../../settings/required-options.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { firstInput } from '../first-input.js';
 import { type Labels, labelsIn } from '../labels.js';

@@ -9,12 +9,12 @@ import {
   type ScheduleOptions,
   type ScheduleUpdateOptions,
 } from '@temporalio/client';
-import { requireOptions } from '../../contract/required-options.js';
 import type { Overlap } from '../../contract/schedule-overlaps.js';
 import { scheduleId, schedulePrefix } from '../../contract/workflow-safe/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { workflowTypes } from '../../protocol/messages.js';
 import type { ScheduledRunInput, ScheduledRunMemo, ScheduledWork, ScheduleTimes } from '../../protocol/schedule.js';
+import { requireOptions } from '../../settings/required-options.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
 import { checkDeployment } from '../cleanups/cleanup-input.js';

@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { scheduleOverlaps } from '../../contract/schedule-overlaps.js';
-import { isTimeZone } from '../../contract/time-zone.js';
 import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addresses.js';
 import { payloadBytes } from '../../contract/workflow-safe/stored-text.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
+import { isTimeZone } from '../../texts/time-zone.js';
 import { checkDeployment } from '../cleanups/cleanup-input.js';
 import { parseWith } from '../parse-with.js';
 import { cronProblem } from './cron-problem.js';

@@ -1,7 +1,6 @@
 /** Prepares what a schedule runs: checked as for a start, with its texts and items in the result store. */
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { requireOptions } from '../../contract/required-options.js';
 import { scheduleLabel } from '../../contract/workflow-safe/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { CleanupMemo, CleanupSettings } from '../../protocol/cleanup.js';
@@ -10,6 +9,7 @@ import type { ScheduledBatch, ScheduledCleanup, ScheduledJob, StoredItems } from
 import type { ResultStore } from '../../result-store/index.js';
 import { storedJson } from '../../result-store/stored-json.js';
 import type { CleanupPolicy } from '../../retention/index.js';
+import { requireOptions } from '../../settings/required-options.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { checkCleanup } from '../cleanups/cleanup-input.js';
 import { prepareFanout } from '../fanouts/fanout-client.js';

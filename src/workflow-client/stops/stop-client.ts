@@ -9,10 +9,10 @@ import {
   type WorkflowUpdateHandle,
   WorkflowUpdateStage,
 } from '@temporalio/client';
-import { requireOptions } from '../../contract/required-options.js';
 import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
 import { requestStopUpdate, workflowTypes } from '../../protocol/messages.js';
 import type { StopInput, StopRequest, StopRequestView } from '../../protocol/stop.js';
+import { requireOptions } from '../../settings/required-options.js';
 import { withAnswerTimeout } from '../../temporal/calls.js';
 import { isBusy, isClosing, isSlow } from '../../temporal/errors.js';
 import { requireClient } from '../../temporal/own-copy.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { keepSecret } from '../../../src/contract/secrecy/known-secrets.js';
+import { keepSecret } from '../../../src/secrecy/known-secrets.js';
 import { type ActivityStand, createActivityStand } from '../../activities/activity-harness.js';
 import { errorBody, sendJson, startStand as startHttpStand } from '../../unit/client/http-harness.js';
 

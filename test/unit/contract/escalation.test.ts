@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { durationText, readDurationMs } from '../../../src/contract/workflow-safe/duration.js';
 import { escalationProblem, escalationText, parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
+import { durationText, readDurationMs } from '../../../src/texts/duration.js';
 
 const minute = 60_000;
 

@@ -1,7 +1,7 @@
 /** Texts of the service and of people are bounded before they travel or appear. */
 import { describe, expect, it } from 'vitest';
 import { shortEvent } from '../../../src/contract/records/short-event.js';
-import { isShortText, shortText } from '../../../src/contract/texts/short-text.js';
+import { isShortText, shortText } from '../../../src/contract/records/short-text.js';
 import { bytesOf, cut, headOf, payloadBytes, storedHead } from '../../../src/contract/workflow-safe/stored-text.js';
 
 const stored = { ref: 'inputs/1', bytes: 1_000_000, sha256: '0'.repeat(64), head: 'The beginning' };

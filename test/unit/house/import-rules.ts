@@ -2,10 +2,10 @@
 import type { ImportedModule } from './source-imports.js';
 
 /** The ground of the house, on which every part stands. It imports no other part. */
-const ground = ['src/errors'];
+const ground = ['src/errors', 'src/secrecy', 'src/settings', 'src/texts'];
 
 /** What workflow code may import besides Temporal: folders without dependencies. */
-export const workflowSafe = ['src/contract/workflow-safe', 'src/errors', 'src/protocol'];
+export const workflowSafe = ['src/contract/workflow-safe', 'src/errors', 'src/protocol', 'src/texts'];
 
 interface Rule {
   /** A folder, or one file. The longest that fits a file counts. */
@@ -21,12 +21,15 @@ interface Rule {
 const temporalClient = ['@temporalio/client', '@temporalio/common'];
 
 export const importRules: readonly Rule[] = [
+  { part: 'src/texts', own: [], packages: [] },
   { part: 'src/errors', own: [], packages: [] },
-  { part: 'src/contract/workflow-safe', own: ['src/errors'], packages: [] },
+  { part: 'src/secrecy', own: ['src/errors'], packages: [] },
+  { part: 'src/settings', own: ['src/errors', 'src/secrecy', 'src/texts'], packages: ['zod'] },
+  { part: 'src/contract/workflow-safe', own: ['src/errors', 'src/texts'], packages: [] },
   { part: 'src/contract', own: [...ground], packages: ['zod'] },
   {
     part: 'src/protocol',
-    own: ['src/contract/workflow-safe', 'src/errors'],
+    own: ['src/contract/workflow-safe', 'src/errors', 'src/texts'],
     ownTypes: ['src/retention'],
     packages: ['@temporalio/workflow'],
   },

@@ -36,9 +36,9 @@ describe('a regular expression', () => {
       'local-service/src/http/allowed-methods.ts',
       'local-service/src/http/surface.ts',
       'src/cli/output/terminal-safe.ts',
-      'src/contract/secrecy/known-secrets.ts',
       'src/contract/workflow-safe/ids.ts',
       'src/retention/policy-schema.ts',
+      'src/secrecy/known-secrets.ts',
     ]);
   });
 });

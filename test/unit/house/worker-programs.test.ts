@@ -12,7 +12,10 @@ const ofWorkers = [
   'src/notify',
   'src/result-store',
   'src/retention',
+  'src/secrecy',
   'src/secret-store',
+  'src/settings',
+  'src/texts',
   'src/webhook',
   'src/worker',
 ];

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lastDrawn } from '../../../src/contract/texts/terminal-text.js';
 import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
 import { type FanoutReportData, renderFanoutReport } from '../../../src/report/index.js';
 import { escapeHtml, html, jsonForScript } from '../../../src/report/markup.js';
 import type { PageDetails } from '../../../src/report/page-data.js';
 import { plainText } from '../../../src/report/plain-text.js';
+import { lastDrawn } from '../../../src/texts/terminal-text.js';
 import { hostileText } from './hostile.js';
 import { sampleBatch } from './sample-batch.js';
 

@@ -1,5 +1,5 @@
 /** Reads the output of a program that prints its events as JSON, one per line. */
-import { parseJson, withoutMark } from '../../../../src/contract/texts/parse-json.js';
+import { parseJson, withoutMark } from '../../../../src/texts/parse-json.js';
 import type { AgentEvent } from '../agent.js';
 import { messageEvents } from './tool-event.js';
 

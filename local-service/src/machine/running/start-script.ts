@@ -1,5 +1,5 @@
 /** The script that starts one command inside a running sandbox, and reports its start and its exit code. */
-import { quotedForShell } from '../../../../src/contract/texts/shell-word.js';
+import { quotedForShell } from '../../../../src/texts/shell-word.js';
 import { type CommandSpec, refuseLongCommand } from '../isolation/launch.js';
 import { MachineError } from '../machine-error.js';
 

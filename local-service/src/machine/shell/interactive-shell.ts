@@ -1,7 +1,7 @@
 /** An interactive shell. Its pipes are passed on unchanged. It runs until it ends by itself or its user ends it. */
 
 import type { Readable, Writable } from 'node:stream';
-import { quotedForShell } from '../../../../src/contract/texts/shell-word.js';
+import { quotedForShell } from '../../../../src/texts/shell-word.js';
 import type { ShellExit, Shells } from './shells.js';
 
 export interface Terminal {

@@ -1,7 +1,7 @@
 /** Collects the output of a command up to a limit, and passes all of it on as text. No character is ever cut in two. */
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { createByteCollector } from '../../../../src/contract/texts/byte-collector.js';
+import { createByteCollector } from '../../../../src/texts/byte-collector.js';
 
 /** How many bytes of each stream an outcome keeps. */
 const maxOutputBytes = 8 * 1024 * 1024;

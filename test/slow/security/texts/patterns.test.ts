@@ -13,9 +13,9 @@ import { parseDurationMs } from '../../../../src/cli/units.js';
 import { readBaseUrl } from '../../../../src/client/request-address.js';
 import { retryAfterMs } from '../../../../src/client/retry-after.js';
 import { parseOwnedSandboxName } from '../../../../src/contract/workflow-safe/addresses.js';
-import { readDurationMs } from '../../../../src/contract/workflow-safe/duration.js';
 import { createTemplate } from '../../../../src/fanout/template.js';
 import { plainText } from '../../../../src/report/plain-text.js';
+import { readDurationMs } from '../../../../src/texts/duration.js';
 
 const smallSize = 2_000;
 const growth = 8;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { stableJson } from '../../../src/contract/texts/stable-json.js';
+import { stableJson } from '../../../src/texts/stable-json.js';
 
 const backwards = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(backwards);

@@ -1,5 +1,5 @@
 /** The secrets in the settings of a connection to Temporal. */
-import { SandflowError } from '../../errors/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { headerSecret, keepSecret, looksSecret } from './known-secrets.js';
 
 interface Settings {

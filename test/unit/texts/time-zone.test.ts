@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTimeZone } from '../../../src/contract/time-zone.js';
+import { isTimeZone } from '../../../src/texts/time-zone.js';
 
 describe('a time zone', () => {
   it.each([

@@ -1,6 +1,6 @@
 /** The secrets that this process has read. Whoever reads one tells it here, so that it never leaves the process. */
-import { SandflowError } from '../../errors/sandflow-error.js';
-import { addPattern, isKnown, removed } from '../../errors/without-secrets.js';
+import { SandflowError } from '../errors/sandflow-error.js';
+import { addPattern, isKnown, removed } from '../errors/without-secrets.js';
 
 /** A shorter text is a part of ordinary words, and removing it would damage them. */
 const shortest = 8;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fieldsAsWritten, indentJson, parseWithTextNumbers } from '../../../src/contract/texts/json-tokens.js';
+import { fieldsAsWritten, indentJson, parseWithTextNumbers } from '../../../src/texts/json-tokens.js';
 
 describe('the tokens of JSON', () => {
   it('are indented as JSON.stringify does', () => {

@@ -1,8 +1,8 @@
 /** Which proxy the environment names for a server, by the rules of curl. Pure. */
 
 import { SandflowError } from '../errors/sandflow-error.js';
-import { keepUrlSecrets } from './secrecy/known-secrets.js';
-import { isLoopbackHost } from './urls.js';
+import { keepUrlSecrets } from '../secrecy/known-secrets.js';
+import { isLoopbackHost } from '../texts/urls.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createByteCollector, readBytes } from '../../../src/contract/texts/byte-collector.js';
+import { createByteCollector, readBytes } from '../../../src/texts/byte-collector.js';
 
 it('returns all bytes in their order, however they are divided', () => {
   const pieces = fc.array(fc.uint8Array({ maxLength: 3_000 }), { maxLength: 20 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { checkInput } from '../../../src/contract/texts/input-problems.js';
-import { lostFields, repeatedField } from '../../../src/contract/texts/lost-fields.js';
+import { checkInput } from '../../../src/settings/input-problems.js';
+import { lostFields, repeatedField } from '../../../src/texts/lost-fields.js';
 
 describe('a field named __proto__', () => {
   it('is found at any depth, in a value with cycles too', () => {

@@ -1,5 +1,5 @@
 /** Reads the secrets that verify webhooks. A text that cannot be one would refuse every delivery without a word. */
-import { SandflowError } from '../../errors/sandflow-error.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { keepSecret } from './known-secrets.js';
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isLoopbackHost, temporalAddressProblem, withoutEndSlashes } from '../../../src/contract/urls.js';
+import { isLoopbackHost, temporalAddressProblem, withoutEndSlashes } from '../../../src/texts/urls.js';
 
 const hostOf = (host: string) => URL.parse(`http://${host}/`)?.hostname ?? host;
 

@@ -1,7 +1,7 @@
 /** What people read about an input that does not fit. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { checkInput, fieldText, problemLine } from '../../../src/contract/texts/input-problems.js';
+import { checkInput, fieldText, problemLine } from '../../../src/settings/input-problems.js';
 
 const linesOf = (schema: z.ZodType, value: unknown) => checkInput(schema, value).problems?.map(problemLine);
 

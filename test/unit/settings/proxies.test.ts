@@ -1,7 +1,7 @@
 /** Which proxy the environment names. Tier: unit. */
 import { describe, expect, it } from 'vitest';
-import { tunnelTo, unifyProxySettings } from '../../../src/contract/proxies.js';
 import { withoutSecrets } from '../../../src/errors/without-secrets.js';
+import { tunnelTo, unifyProxySettings } from '../../../src/settings/proxies.js';
 
 const unified = (env: Record<string, string>) => {
   const all: Record<string, string | undefined> = { ...env };

@@ -1,6 +1,6 @@
 /** Says what is wrong with an input, in words for people, where zod speaks of its types. */
 import type { z } from 'zod';
-import { lostFields } from './lost-fields.js';
+import { lostFields } from '../texts/lost-fields.js';
 
 /** One thing that is wrong with an input. */
 export interface InputProblem {
