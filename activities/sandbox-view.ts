@@ -1,6 +1,6 @@
 import type { Sandbox, StopOperation } from '../src/contract/records/sandbox-records.js';
 import type { HydrationView, SandboxView, SharingView, StopView } from '../src/contract/workflow-safe/sandbox-view.js';
-import { cut } from '../src/contract/workflow-safe/stored-text.js';
+import { cut } from '../src/texts/length.js';
 
 /** Limit of texts written by people and scripts, which may have any length. */
 const maxLength = 2_000;

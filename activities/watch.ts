@@ -2,8 +2,8 @@
 import { activityInfo, Context, sleep } from '@temporalio/activity';
 import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
+import { deploymentOfWorkflow, sandboxWatchId } from '../src/addresses/addresses.js';
 import type { SandboxClient } from '../src/client/index.js';
-import { deploymentOfWorkflow, sandboxWatchId } from '../src/contract/workflow-safe/addresses.js';
 import { unanswered } from '../src/contract/workflow-safe/service-failure.js';
 import {
   type ClaimRequest,

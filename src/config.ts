@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { defaultForksPerSecond, deploymentProblem } from './contract/workflow-safe/addresses.js';
+import { deploymentProblem } from './addresses/addresses.js';
+import { defaultForksPerSecond } from './contract/workflow-safe/limits.js';
 import { SandflowError } from './errors/sandflow-error.js';
 import { homeFolder } from './os/home-folder.js';
 import { headerSecret, keepSecret, keepUrlSecrets } from './secrecy/known-secrets.js';

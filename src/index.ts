@@ -20,11 +20,10 @@ export {
   type NotifyActivities,
   type SandflowActivities,
 } from '../activities/index.js';
+export { jobWorkflowId } from './addresses/addresses.js';
 export * from './bridge/index.js';
 export * from './client/index.js';
 export { type Config, readConfig } from './config.js';
-export type { Overlap } from './contract/schedule-overlaps.js';
-export { jobWorkflowId } from './contract/workflow-safe/addresses.js';
 export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/workflow-safe/error-codes.js';
 export {
   type Escalation,
@@ -46,6 +45,7 @@ export type * from './protocol/job/job-progress.js';
 export type * from './protocol/job/job-result.js';
 export type { Resolution, SandboxEvent } from './protocol/messages.js';
 export type * from './protocol/schedule.js';
+export type { Overlap } from './protocol/schedule-overlaps.js';
 export type {
   EscalationStepState,
   EscalationStepView,

@@ -5,12 +5,7 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { SendPromptInput } from '../activities/prompt/send.js';
 import type { KeyedCall } from '../activities/retry/keyed-create.js';
-import {
-  executionOf,
-  type OwnedName,
-  ownedSandboxName,
-  ownerWorkflowId,
-} from '../src/contract/workflow-safe/addresses.js';
+import { executionOf, type OwnedName, ownedSandboxName, ownerWorkflowId } from '../src/addresses/addresses.js';
 import type { SandboxView } from '../src/contract/workflow-safe/sandbox-view.js';
 import type { PromptStep } from '../src/protocol/job/job-input.js';
 

@@ -1,6 +1,6 @@
 /** Finds what other runs of the same policy have done this night, and whether another run has not finished. */
 import type { Client } from '@temporalio/client';
-import { cleanupPrefix } from '../../src/contract/workflow-safe/addresses.js';
+import { cleanupPrefix } from '../../src/addresses/addresses.js';
 import { SandflowError } from '../../src/errors/sandflow-error.js';
 import type { CleanupMemo } from '../../src/protocol/cleanup.js';
 import { workflowTypes } from '../../src/protocol/messages.js';

@@ -1,6 +1,6 @@
 /** Looks up the owner of a sandbox in Temporal. */
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
-import { executionOf } from '../../src/contract/workflow-safe/addresses.js';
+import { executionOf } from '../../src/addresses/addresses.js';
 import {
   type KnownOfSandbox,
   type OwnerSeen,

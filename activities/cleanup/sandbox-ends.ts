@@ -1,11 +1,11 @@
 /** Reads from Temporal how jobs and items ended their sandboxes. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
+import { itemIndexOf, ownedSandboxName, parseOwnedSandboxName } from '../../src/addresses/addresses.js';
 import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
-import { itemIndexOf, ownedSandboxName, parseOwnedSandboxName } from '../../src/contract/workflow-safe/addresses.js';
-import { splitCalls } from '../../src/contract/workflow-safe/counted-result.js';
 import { type EndedSandbox, endedSandboxId } from '../../src/contract/workflow-safe/ended-sandbox.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import { splitCalls } from '../../src/protocol/counted-result.js';
 import type { ItemSummary } from '../../src/protocol/fanout/fanout-result.js';
 import { resolveUpdate, workflowTypes } from '../../src/protocol/messages.js';
 import { lastEnd, type SandboxEnd } from '../../src/retention/index.js';

@@ -1,9 +1,8 @@
 /** Reads and writes the objects of a batch in the result store. */
 import { posix } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
-import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.js';
+import { fanoutPlaces } from '../../src/addresses/fanout-addresses.js';
 import { machineSeconds } from '../../src/contract/workflow-safe/machine-types.js';
-import { turnOf } from '../../src/contract/workflow-safe/next-turn.js';
 import { isSameSource, type SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import type {
   ChangedItem,
@@ -15,6 +14,7 @@ import type {
 } from '../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult, ItemEnding, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
+import { turnOf } from '../../src/protocol/fanout/next-turn.js';
 import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../src/protocol/job/job-result.js';
 import { missingFilesOf, shortfallOf } from '../../src/protocol/shortfall.js';
 import {

@@ -1,9 +1,9 @@
 /** A notification as a message in a chat: what happened, what it costs, and the command that shows more. Pure. */
 
 import type { Chat } from '../../src/contract/workflow-safe/chats.js';
-import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
 import type { Notification } from '../../src/protocol/notification.js';
+import { cut } from '../../src/texts/length.js';
 import { shellWord } from '../../src/texts/shell-word.js';
 
 /** Discord accepts messages of 2,000 characters, the others longer ones. All parts together are shorter. */

@@ -5,7 +5,7 @@
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { DegradedSandbox, SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import type { Text } from '../../src/contract/workflow-safe/stored-text.js';
+import type { Text } from '../../src/protocol/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isQueued, readNewHistory } from './evidence.js';
 import { endStatuses } from './history.js';

@@ -1,7 +1,7 @@
 /** Searches the history of a sandbox for proof that a prompt was accepted. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
-import type { Text } from '../../src/contract/workflow-safe/stored-text.js';
+import type { Text } from '../../src/protocol/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isSameText } from '../store/texts.js';
 import { onlyAsAsked } from './as-asked.js';

@@ -1,7 +1,7 @@
 /** Reads the history of a sandbox, or of one of its conversations, oldest first: whole, or after one of its events. */
 import { ApiError, type ListEventsQuery, type SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
-import { maxListBytes } from '../../src/contract/texts/list-size.js';
+import { maxListBytes } from '../../src/contract/workflow-safe/limits.js';
 import type { Attempt } from '../retry/attempt.js';
 
 export interface HistoryOptions {

@@ -3,7 +3,8 @@ import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import type { RetryPolicy } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
-import { maxActivityResultBytes, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
+import { maxActivityResultBytes } from '../../src/protocol/limits.js';
+import { payloadBytes } from '../../src/texts/length.js';
 import { effectOf, finalFailure, repeatableFailure } from './classify.js';
 
 /** A longer call sends heartbeats at this interval, so that a dead worker is detected long before a slow service. */

@@ -10,7 +10,7 @@ import {
   type ServiceFailure,
   unanswered,
 } from '../../src/contract/workflow-safe/service-failure.js';
-import { cut, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
+import { cut, payloadBytes } from '../../src/texts/length.js';
 
 /** What is known about the effect of a failed call. */
 export type Effect =

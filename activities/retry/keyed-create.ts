@@ -2,9 +2,10 @@
  * Retry class `keyed`: shared by create and fork. With an idempotency key, a call can be repeated for 24 h. After that,
  * and after a reset, the name shows whether the call took effect, because it is unique to its job, step and generation.
  */
+
+import { ownerWorkflowId } from '../../src/addresses/addresses.js';
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
-import { ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { isSandboxId } from '../../src/contract/workflow-safe/ids.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { sandboxView } from '../sandbox-view.js';

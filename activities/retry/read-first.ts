@@ -5,7 +5,7 @@
 import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
-import { defaultReadLagMs, longestLagPauseMs } from '../../src/contract/workflow-safe/read-lag.js';
+import { defaultReadLagMs, longestLagPauseMs } from '../../src/contract/workflow-safe/limits.js';
 import { type Attempt, currentAttempt, type Spent, withHeartbeat } from './attempt.js';
 import { describeFailure, effectOf, repeatableFailure } from './classify.js';
 

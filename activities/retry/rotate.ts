@@ -5,7 +5,7 @@
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { ApiError } from '../../src/client/index.js';
-import { lateCallMs } from '../../src/contract/late-calls.js';
+import { lateCallMs } from '../../src/contract/workflow-safe/limits.js';
 import type { Attempt, Spent } from './attempt.js';
 import { effectOf, repeatableFailure } from './classify.js';
 

@@ -3,7 +3,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import type { CommandBody } from '../../src/contract/requests/sandbox-requests.js';
-import type { Text } from '../../src/contract/workflow-safe/stored-text.js';
+import type { Text } from '../../src/protocol/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { currentAttempt, fitting, repeatable, withHeartbeat } from '../retry/attempt.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown } from '../retry/classify.js';

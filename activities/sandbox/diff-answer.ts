@@ -1,6 +1,6 @@
 /** Reads the answers of the scripts that collect a patch. A sandbox is not trusted, so every part is checked. Pure. */
 import { createHash } from 'node:crypto';
-import { cut } from '../../src/contract/workflow-safe/stored-text.js';
+import { cut } from '../../src/texts/length.js';
 import { type DiffWord, diffTag } from './diff-script.js';
 
 export interface DiffAnswer {

@@ -5,6 +5,7 @@
  * The repository is not trusted. Its configuration can start programs, and can change what a patch looks like. Hooks,
  * monitors and filters are switched off, and the patch is made in an empty repository that only reads its objects.
  */
+import { maxFileBytes } from '../../src/contract/workflow-safe/limits.js';
 import { quotedForShell } from '../../src/texts/shell-word.js';
 
 /** Words of the first line of an answer. */
@@ -37,8 +38,8 @@ export interface PatchScript {
 
 /** First line of each answer, before its word. */
 export const diffTag = 'sandflow-diff';
-/** The largest patch, in bytes. */
-export const maxPatchBytes = 32 * 1024 * 1024;
+/** The largest patch, in bytes: it is collected as a file is. */
+export const maxPatchBytes = maxFileBytes;
 /** Bytes of a patch in one answer: a service may limit the output of a command. */
 export const patchPieceBytes = 1024 * 1024;
 

@@ -1,11 +1,11 @@
 /** Collects what a git repository in a sandbox has changed, as a patch in the result store. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
-import { patchName } from '../../src/contract/workflow-safe/patch-name.js';
-import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import type { CollectedDiff, DiffBase } from '../../src/protocol/job/diff.js';
 import type { CollectedFile } from '../../src/protocol/job/job-result.js';
+import { patchName } from '../../src/protocol/job/patch-name.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { cut } from '../../src/texts/length.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
 import {
   changedFilesOf,

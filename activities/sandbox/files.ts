@@ -1,11 +1,11 @@
 /** Moves files between the result store and sandboxes, so that their content stays out of history. */
 import { createHash } from 'node:crypto';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import { timeToReceive, timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { FilePut } from '../../src/protocol/job/job-input.js';
 import type { CollectedFile } from '../../src/protocol/job/job-result.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { cut } from '../../src/texts/length.js';
 import { repeatable } from '../retry/attempt.js';
 import { readStored } from '../store/texts.js';
 

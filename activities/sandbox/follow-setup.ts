@@ -2,7 +2,7 @@
 import { heartbeat } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
-import { defaultReadLagMs } from '../../src/contract/workflow-safe/read-lag.js';
+import { defaultReadLagMs } from '../../src/contract/workflow-safe/limits.js';
 import { isCreating, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { createFollower, type FollowHub } from '../prompt/follow-hub.js';
 import { type Attempt, currentAttempt } from '../retry/attempt.js';

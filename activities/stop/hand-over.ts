@@ -1,6 +1,6 @@
 /** Hands a stop over to the workflow that follows all stops of its sandbox. */
 import { activityInfo, Context } from '@temporalio/activity';
-import { deploymentOfWorkflow, sandboxStopId } from '../../src/contract/workflow-safe/addresses.js';
+import { deploymentOfWorkflow, sandboxStopId } from '../../src/addresses/addresses.js';
 import type { StopRequest } from '../../src/protocol/stop.js';
 import { startStopRequest } from '../../src/workflow-client/stops/stop-client.js';
 import { withHeartbeat } from '../retry/attempt.js';

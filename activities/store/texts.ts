@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
-import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import { SandflowError } from '../../src/errors/sandflow-error.js';
+import { bytesOf, type Text } from '../../src/protocol/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storedJson } from '../../src/result-store/stored-json.js';
 import { withHeartbeat } from '../retry/attempt.js';

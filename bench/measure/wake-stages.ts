@@ -1,6 +1,6 @@
 /** Measures the stages of a wake, from sending the ready webhook to receiving the prompt. */
 import type { WorkflowHandle } from '@temporalio/client';
-import { jobWorkflowId, parseOwnedSandboxName } from '../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId, parseOwnedSandboxName } from '../../src/addresses/addresses.js';
 import type { BookPages } from './book-reader.js';
 import { deployment, inParallel } from './plain-job.js';
 import { median } from './quantiles.js';

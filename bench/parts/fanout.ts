@@ -1,6 +1,6 @@
 /** Measures what an item of a batch costs, whether it costs more in a larger batch, and what a polling script costs. */
-import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
-import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.js';
+import { jobWorkflowId } from '../../src/addresses/addresses.js';
+import { fanoutPlaces } from '../../src/addresses/fanout-addresses.js';
 import { isUsable } from '../../src/contract/workflow-safe/states.js';
 import type { FanoutInput, FanoutItem } from '../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';

@@ -2,7 +2,7 @@
  * Measures jobs whose sandbox never becomes ready: their safety polls, the worker's memory, and the cost of a replay.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jobWorkflowId, parseOwnedSandboxName } from '../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId, parseOwnedSandboxName } from '../../src/addresses/addresses.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { type SandboxEvent, sandboxEventSignal } from '../../src/protocol/messages.js';
 import type { JobHandle } from '../../src/workflow-client/jobs/job-client.js';

@@ -1,7 +1,7 @@
 import { type Client, ServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { isSentToOwner, ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../addresses/addresses.js';
 import type { SandboxWebhookEvent } from '../contract/records/webhook-events.js';
-import { isSentToOwner, ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../contract/workflow-safe/addresses.js';
 import { type SandboxEvent, sandboxEventSignal } from '../protocol/messages.js';
 
 /**

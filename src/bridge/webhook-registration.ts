@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../client/create-sandbox-client.js';
 import { ApiError, ConnectionError, TimeoutError } from '../client/errors.js';
-import { lateCallMs } from '../contract/late-calls.js';
 import type { Webhook } from '../contract/records/sandbox-records.js';
+import { lateCallMs } from '../contract/workflow-safe/limits.js';
 import { sandboxEventTypes } from '../contract/workflow-safe/states.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { requireOptions } from '../settings/required-options.js';

@@ -2,7 +2,7 @@
 // CommonJS: Temporal's SDK requires this file by its path, in Node and in the bundle of the workflows.
 const { DefaultFailureConverter } = require('@temporalio/common');
 
-// The text of `src/contract/workflow-safe/early-query.ts`, which CommonJS cannot import. Clients recognise the refusal by it.
+// The text of `src/protocol/early-query.ts`, which CommonJS cannot import. Clients recognise the refusal by it.
 const earlyQueryText = 'The query arrived before the workflow task for the latest events. Ask again.';
 
 const readable = new DefaultFailureConverter();

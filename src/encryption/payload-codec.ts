@@ -3,8 +3,8 @@
 import { fileURLToPath } from 'node:url';
 import { type DataConverter, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { refusedInput } from '../contract/workflow-safe/refused-input.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { refusedInput } from '../protocol/refused-input.js';
 import { requireOptions } from '../settings/required-options.js';
 import { seal, unseal } from './cipher.js';
 import type { KeyRing } from './key-ring.js';

@@ -1,5 +1,5 @@
 /** Reads the items of a batch one after the other, so that their number and size are not limited by memory. */
-import { bytesOf } from '../contract/workflow-safe/stored-text.js';
+import { bytesOf } from '../protocol/stored-text.js';
 import { readCsvLines } from './csv-lines.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readJsonList, readJsonlLines } from './json-items.js';

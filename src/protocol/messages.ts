@@ -1,8 +1,8 @@
 /** Names and payloads of every signal, query and update. The bridge and the command line import this file. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { QueryOptions } from '../contract/workflow-safe/early-query.js';
 import type { SandboxEventType } from '../contract/workflow-safe/states.js';
 import type { CleanupProgress } from './cleanup.js';
+import type { QueryOptions } from './early-query.js';
 import type { ChunkGrant, ChunkPlace, ChunkReport, ChunkSubmission, SealRequest } from './fanout/batch-parts.js';
 import type { FanoutProgress } from './fanout/fanout-progress.js';
 import type { PromptStep } from './job/job-input.js';

@@ -1,6 +1,6 @@
 /** Reads the objects of a batch from the result store: its chunks as submitted, and the results of its items. */
 
-import { fanoutPlaces, itemRecords } from '../contract/workflow-safe/fanout-addresses.js';
+import { fanoutPlaces, itemRecords } from '../addresses/fanout-addresses.js';
 import type { SourceState } from '../contract/workflow-safe/source-state.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import type { ChangedChunk, ChangedItem, KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';

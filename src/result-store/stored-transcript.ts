@@ -1,4 +1,4 @@
-/** The stored transcript of a job. `src/contract/workflow-safe/transcript-places.ts` has its key. */
+/** The stored transcript of a job. `src/addresses/transcript-places.ts` has its key. */
 import type { SandboxHistoryEvent } from '../contract/records/sandbox-records.js';
 
 /** The history of the conversations of a job, as it was before the sandbox ended. */

@@ -2,12 +2,7 @@
  * Finds the owner of a sandbox, from its name, from what Temporal knows about the workflow that the name refers to, and
  * from how jobs ended the sandbox. Pure.
  */
-import {
-  executionOf,
-  jobWorkflowId,
-  ownerWorkflowId,
-  parseOwnedSandboxName,
-} from '../contract/workflow-safe/addresses.js';
+import { executionOf, jobWorkflowId, ownerWorkflowId, parseOwnedSandboxName } from '../addresses/addresses.js';
 import type { EndedSandbox } from '../contract/workflow-safe/ended-sandbox.js';
 
 export const ownerStatuses = ['open', 'closed', 'kept', 'unknown', 'none', 'other-deployment'] as const;

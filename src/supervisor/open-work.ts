@@ -1,8 +1,8 @@
 /** What is open on the Temporal server of a stack: jobs, and notifications that are not delivered. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { jobWorkflowId, notificationPrefix } from '../addresses/addresses.js';
+import { schedulePrefix } from '../addresses/schedule-addresses.js';
 import type { Config } from '../config.js';
-import { jobWorkflowId, notificationPrefix } from '../contract/workflow-safe/addresses.js';
-import { schedulePrefix } from '../contract/workflow-safe/schedule-addresses.js';
 import { workflowTypes } from '../protocol/messages.js';
 import { lenientClient } from '../temporal/readable-memos.js';
 import { describeDelivery, type OpenDelivery } from '../workflow-client/open-deliveries.js';

@@ -11,7 +11,7 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
-import { encryptionScheduleId } from '../contract/workflow-safe/addresses.js';
+import { encryptionScheduleId } from '../addresses/addresses.js';
 import type { KeyRing } from '../encryption/index.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { lenientClient } from './readable-memos.js';

@@ -6,8 +6,8 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { earlyQueryText } from '../protocol/early-query.js';
 import type { TunnelProxy } from '../settings/proxies.js';
 
 const grpc = {

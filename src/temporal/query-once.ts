@@ -1,7 +1,7 @@
 /** Queries a workflow, also if it ended before a task processed its last events. */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
-import type { QueryOptions } from '../contract/workflow-safe/early-query.js';
+import type { QueryOptions } from '../protocol/early-query.js';
 import { isEarlyQuery } from './errors.js';
 
 /**

@@ -4,8 +4,8 @@
  */
 import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
-import { isRefusedInput } from '../contract/workflow-safe/refused-input.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { isRefusedInput } from '../protocol/refused-input.js';
 
 /** Why a value of a memo cannot be read. */
 export interface UnreadableMemo {

@@ -1,8 +1,8 @@
 /** The log of Temporal's runtime in a worker process. */
 import { IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, Runtime, type TelemetryOptions } from '@temporalio/worker';
-import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
 import { withoutSecrets, withoutSecretsIn } from '../errors/without-secrets.js';
+import { earlyQueryText } from '../protocol/early-query.js';
 
 /** The SDK writes this at each start of a worker that runs only activities, as three of a sandflow worker's four do. */
 const noWorkflows = 'No workflows registered, not polling for workflow tasks';

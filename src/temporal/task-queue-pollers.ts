@@ -1,6 +1,6 @@
 /** Asks Temporal which task queues of sandflow no worker polls. */
 import type { Client } from '@temporalio/client';
-import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/workflow-safe/addresses.js';
+import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../addresses/addresses.js';
 
 /** Values of Temporal's `TaskQueueType`. */
 const queueTypes = { workflow: 1, activity: 2 } as const;

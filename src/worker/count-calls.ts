@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { callsOfActivity } from '../../activities/retry/attempt.js';
-import { detailsWithCalls, withCalls } from '../contract/workflow-safe/counted-result.js';
+import { detailsWithCalls, withCalls } from '../protocol/counted-result.js';
 
 /**
  * Reports how many calls to the service each activity has made, so that the results of workflows have `apiCalls`. Only

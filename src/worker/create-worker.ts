@@ -8,12 +8,8 @@ import {
   createNotifyActivities,
   defaultMaxActivities,
 } from '../../activities/index.js';
-import {
-  defaultForksPerSecond,
-  followTaskQueue,
-  forkTaskQueue,
-  notifyTaskQueue,
-} from '../contract/workflow-safe/addresses.js';
+import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../addresses/addresses.js';
+import { defaultForksPerSecond } from '../contract/workflow-safe/limits.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { requireCounts, requirePositive } from '../settings/required-numbers.js';
 import { requireOptions } from '../settings/required-options.js';

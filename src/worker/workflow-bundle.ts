@@ -5,11 +5,11 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
-import { apiCallsHeader } from '../contract/workflow-safe/counted-result.js';
-import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
-import { keepsStacks } from '../contract/workflow-safe/workflow-stacks.js';
 import { failureConverterPath } from '../encryption/index.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { apiCallsHeader } from '../protocol/counted-result.js';
+import { earlyQueryText } from '../protocol/early-query.js';
+import { keepsStacks } from '../protocol/workflow-stacks.js';
 import { requireOneCopy } from '../temporal/own-copy.js';
 
 const workflowModule = (name: string) =>

@@ -5,7 +5,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { jobWorkflowId } from '../contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../addresses/addresses.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { workflowTypes } from '../protocol/messages.js';
 import { withAnswerTimeout } from '../temporal/calls.js';

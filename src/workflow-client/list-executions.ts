@@ -1,6 +1,6 @@
 /** Lists the jobs and the batches of a deployment from Temporal's visibility. */
 import type { Client } from '@temporalio/client';
-import { jobIdOfWorkflow, jobWorkflowId } from '../contract/workflow-safe/addresses.js';
+import { jobIdOfWorkflow, jobWorkflowId } from '../addresses/addresses.js';
 import { workflowTypes } from '../protocol/messages.js';
 import { chainStart } from '../temporal/chain-start.js';
 import { type Listed, newestStarts } from '../temporal/newest-starts.js';

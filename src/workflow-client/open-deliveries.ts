@@ -1,6 +1,6 @@
 /** Describes notifications that are still to be delivered. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { notificationPrefix } from '../contract/workflow-safe/addresses.js';
+import { notificationPrefix } from '../addresses/addresses.js';
 import type { NotificationDelivery } from '../protocol/notification.js';
 import { isoTime } from '../temporal/iso-time.js';
 import { lenientClient } from '../temporal/readable-memos.js';

@@ -1,6 +1,6 @@
 /** Finds the open workflows that work in a sandbox. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { jobWorkflowId, ownerWorkflowId, sandboxWatchId } from '../contract/workflow-safe/addresses.js';
+import { jobWorkflowId, ownerWorkflowId, sandboxWatchId } from '../addresses/addresses.js';
 import { workingHoldersQuery } from '../protocol/messages.js';
 import { describeReadable } from '../temporal/readable-memos.js';
 

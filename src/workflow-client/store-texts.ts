@@ -3,15 +3,10 @@
  * only references to them. If there is a store, setup scripts always go there, because they may contain secrets.
  */
 import { createHash } from 'node:crypto';
-import {
-  maxInlineBytes,
-  maxInlineTextBytes,
-  type StoredText,
-  storedHead,
-  type Text,
-} from '../contract/workflow-safe/stored-text.js';
 import type { FanoutInput, FanoutItem } from '../protocol/fanout/fanout-input.js';
 import type { FilePut, JobInput, PromptStep } from '../protocol/job/job-input.js';
+import { maxInlineBytes, maxInlineTextBytes } from '../protocol/limits.js';
+import { type StoredText, storedHead, type Text } from '../protocol/stored-text.js';
 import type { ResultStore } from '../result-store/index.js';
 
 /** A text or file that an input contains, rather than a reference to it. */

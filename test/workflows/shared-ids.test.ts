@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../src/addresses/addresses.js';
 import { describeFanout } from '../../src/workflow-client/fanouts/fanout-client.js';
 import { awaitFanout } from '../../src/workflow-client/fanouts/submit-fanout.js';
 import { cancelJob, startJob } from '../../src/workflow-client/jobs/job-client.js';

@@ -13,9 +13,9 @@ import {
   type LocalService,
   type LocalServiceOptions,
 } from '../../local-service/src/index.js';
+import { jobWorkflowId } from '../../src/addresses/addresses.js';
 import { type Bridge, createBridge, createSecretSource, ensureWebhook, webhookPath } from '../../src/bridge/index.js';
 import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
-import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { createResultStore, type ResultStore } from '../../src/result-store/index.js';
 import { createSandflowWorker, type SandflowWorkerOptions } from '../../src/worker/index.js';
 import type { createThenPrompt, JobInput } from '../../workflows/index.js';

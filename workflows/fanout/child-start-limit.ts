@@ -3,7 +3,7 @@
  * including the inputs of the children.
  */
 import { condition } from '@temporalio/workflow';
-import { payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
+import { payloadBytes } from '../../src/texts/length.js';
 
 /** Largest total size of the inputs of unconfirmed children, in bytes. */
 const roomBytes = 1_500_000;

@@ -3,9 +3,9 @@
  * not.
  */
 import { sleep } from '@temporalio/workflow';
-import { longestLagPauseMs } from '../../src/contract/workflow-safe/read-lag.js';
-import type { ResultErrorCode } from '../../src/contract/workflow-safe/result-error-codes.js';
+import { longestLagPauseMs } from '../../src/contract/workflow-safe/limits.js';
 import { isCreating, isUsable } from '../../src/contract/workflow-safe/states.js';
+import type { ResultErrorCode } from '../../src/protocol/result-error-codes.js';
 import { sandboxFailed, serviceFailureOf } from '../shared/job-termination.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';

@@ -1,6 +1,6 @@
 /** The timers of a job: they renew its lease and the auto-stop of its sandbox, and end it at its deadline. */
 import { condition, workflowInfo } from '@temporalio/workflow';
-import { ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
+import { ownerWorkflowId } from '../../src/addresses/addresses.js';
 import { conditionUntil } from '../shared/shared-timer.js';
 import { renewAutoStopInMs, renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/acquire-lease.js';

@@ -1,7 +1,7 @@
 /** The signal, query and update handlers of a running job. */
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
-import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
 import type { PromptStep } from '../../src/protocol/job/job-input.js';
+import { maxInlineBytes, maxSteps } from '../../src/protocol/limits.js';
 import {
   progressQuery,
   promptUpdate,
@@ -10,6 +10,8 @@ import {
   sandboxSharedSignal,
   skipCollectingSignal,
 } from '../../src/protocol/messages.js';
+import { bytesOf } from '../../src/protocol/stored-text.js';
+import { payloadBytes } from '../../src/texts/length.js';
 import { answerOnce, isAnswered } from '../shared/answered-updates.js';
 import type { JobState } from './job-state.js';
 import { progressOf } from './report.js';

@@ -3,7 +3,7 @@
  * crashes and resets of the job do not change them. Each generation has its own.
  */
 import { workflowInfo } from '@temporalio/workflow';
-import { executionOf, ownedSandboxName } from '../../src/contract/workflow-safe/addresses.js';
+import { executionOf, ownedSandboxName } from '../../src/addresses/addresses.js';
 import type { JobInput } from '../../src/protocol/job/job-input.js';
 
 const ownStep = 'main';

@@ -1,11 +1,12 @@
 /** Runs the commands of a job in its sandbox, sequentially, each at most once. */
 import { CancellationScope, sleep, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { SandflowActivities } from '../../activities/index.js';
-import { executionOf } from '../../src/contract/workflow-safe/addresses.js';
+import { executionOf } from '../../src/addresses/addresses.js';
 import { outcomeUnknownCode } from '../../src/contract/workflow-safe/service-failure.js';
 import { isListed, isUsable } from '../../src/contract/workflow-safe/states.js';
-import { cut, headOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
+import { headOf, type Text } from '../../src/protocol/stored-text.js';
+import { cut } from '../../src/texts/length.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import {
   JobTermination,

@@ -1,12 +1,9 @@
 /** Shortens the result and the progress of a job so that each fits into one payload of Temporal. Pure. */
-import {
-  bytesOf,
-  cut,
-  headLength,
-  maxJobResultBytes,
-  payloadBytes,
-} from '../../src/contract/workflow-safe/stored-text.js';
+
 import type { PromptResult } from '../../src/protocol/job/job-result.js';
+import { maxJobResultBytes } from '../../src/protocol/limits.js';
+import { bytesOf, headLength } from '../../src/protocol/stored-text.js';
+import { cut, payloadBytes } from '../../src/texts/length.js';
 
 /** Longest answer that a job holds itself, in bytes. */
 const longestAnswerBytes = 16 * 1024;

@@ -4,7 +4,7 @@
  * delivery is given up, it fails, so that Temporal's lists show it.
  */
 import { log, metricMeter, workflowInfo } from '@temporalio/workflow';
-import { notifyTaskQueue } from '../../src/contract/workflow-safe/addresses.js';
+import { notifyTaskQueue } from '../../src/addresses/addresses.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { NotificationDelivery } from '../../src/protocol/notification.js';
 import { deliveryProxies } from '../shared/proxies.js';

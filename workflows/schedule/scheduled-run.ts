@@ -20,8 +20,8 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { cleanupPrefix, jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
-import { scheduledRunId } from '../../src/contract/workflow-safe/schedule-addresses.js';
+import { cleanupPrefix, jobWorkflowId } from '../../src/addresses/addresses.js';
+import { scheduledRunId } from '../../src/addresses/schedule-addresses.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
 import type {
   ScheduledBatch,

@@ -1,6 +1,6 @@
 /** Confirms that an object is missing. A 404 may come from a stale read, so it counts only if it lasts. */
 import { sleep } from '@temporalio/workflow';
-import { longestLagPauseMs } from '../../src/contract/workflow-safe/read-lag.js';
+import { longestLagPauseMs } from '../../src/contract/workflow-safe/limits.js';
 
 const firstPauseMs = 1_000;
 

@@ -8,7 +8,7 @@ import {
   defaultPayloadConverter,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
-import { apiCallsHeader, callsOfDetails, splitCalls } from '../../src/contract/workflow-safe/counted-result.js';
+import { apiCallsHeader, callsOfDetails, splitCalls } from '../../src/protocol/counted-result.js';
 import { ownState } from './own-state.js';
 
 const counted = ownState('api-calls', () => ({ calls: 0 }));

@@ -1,12 +1,12 @@
 /** How a step ends the job, and which outcome a failed activity leads to. */
 
 import { ActivityFailure, ApplicationFailure, TemporalFailure, TimeoutFailure } from '@temporalio/workflow';
-import type { JobErrorCode, ResultErrorCode } from '../../src/contract/workflow-safe/result-error-codes.js';
 import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SourceState } from '../../src/contract/workflow-safe/source-state.js';
-import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import type { ForeignCode } from '../../src/errors/sandflow-error.js';
 import type { JobError, JobOutcome } from '../../src/protocol/job/job-result.js';
+import type { JobErrorCode, ResultErrorCode } from '../../src/protocol/result-error-codes.js';
+import { cut } from '../../src/texts/length.js';
 
 /** Longest error message, in characters. A message may quote output of any length. */
 const maxMessageLength = 4_000;

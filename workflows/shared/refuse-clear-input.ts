@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { log, type WorkflowInterceptors } from '@temporalio/workflow';
-import { isRefusedInput } from '../../src/contract/workflow-safe/refused-input.js';
+import { isRefusedInput } from '../../src/protocol/refused-input.js';
 
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [

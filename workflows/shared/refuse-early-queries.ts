@@ -16,7 +16,7 @@ import {
   type WorkflowInternalsInterceptor,
   workflowInfo,
 } from '@temporalio/workflow';
-import { earlyQueryText, type QueryOptions } from '../../src/contract/workflow-safe/early-query.js';
+import { earlyQueryText, type QueryOptions } from '../../src/protocol/early-query.js';
 
 type Activation = Parameters<NonNullable<WorkflowInternalsInterceptor['activate']>>[0]['activation'];
 type Query = NonNullable<NonNullable<NonNullable<Activation['jobs']>[number]>['queryWorkflow']>;

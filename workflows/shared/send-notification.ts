@@ -8,7 +8,7 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import { notificationPrefix } from '../../src/contract/workflow-safe/addresses.js';
+import { notificationPrefix } from '../../src/addresses/addresses.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
 import type { DeliverNotification, Notification } from '../../src/protocol/notification.js';

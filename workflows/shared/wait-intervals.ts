@@ -1,8 +1,9 @@
 /** Computes the length of waits. Pure. */
-import { defaultCleanUpMs } from '../../src/contract/workflow-safe/machine-types.js';
-import { defaultReadLagMs } from '../../src/contract/workflow-safe/read-lag.js';
+
+import { defaultReadLagMs } from '../../src/contract/workflow-safe/limits.js';
 import type { FanoutIntervals } from '../../src/protocol/fanout/fanout-input.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
+import { defaultCleanUpMs } from '../../src/protocol/limits.js';
 
 export const defaultTiming: JobTiming = {
   safetyPollFirstMs: 5_000,

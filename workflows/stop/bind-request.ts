@@ -1,7 +1,7 @@
 /** Requests a stop from the service, and binds the request to the stop that it receives. */
 import { isCancellation, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
-import { ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
+import { ownerWorkflowId } from '../../src/addresses/addresses.js';
 import type { StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
 import type { StopRecord } from '../../src/protocol/stop.js';

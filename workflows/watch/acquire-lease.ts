@@ -1,6 +1,6 @@
 /** Leases sandboxes that the workflow does not own: it then receives their events, and nobody else ends them. */
 import { getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
-import { ownerWorkflowId, sandboxWatchId } from '../../src/contract/workflow-safe/addresses.js';
+import { ownerWorkflowId, sandboxWatchId } from '../../src/addresses/addresses.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '../../src/protocol/messages.js';
 import { effects } from '../shared/proxies.js';

@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ClaimOptions } from '../../activities/watch.js';
-import { sandboxWatchId } from '../../src/contract/workflow-safe/addresses.js';
+import { sandboxWatchId } from '../../src/addresses/addresses.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { releaseClaimSignal, type WatchRegistration, watchRegisterSignal } from '../../src/protocol/messages.js';
 import { effects } from '../shared/proxies.js';

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import { ensureWebhook, webhookPath } from '../../../src/bridge/index.js';
 import { createSandboxClient } from '../../../src/client/index.js';
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { createEncryptedDataConverter, newKeyLine, readKeyRing } from '../../../src/encryption/index.js';
 import { freePort } from '../../../src/os/free-port.js';
 import { awaitFanout, submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';

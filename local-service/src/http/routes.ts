@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Endpoint, type EndpointName, endpoints } from '../../../src/contract/endpoints/endpoints.js';
+import { maxFileBytes } from '../../../src/contract/workflow-safe/limits.js';
 import { endWhenForbidden, mayLast } from '../access/access-tokens.js';
 import { noteAssumptions } from '../core/assume.js';
 import type { Context } from '../core/context.js';
@@ -12,7 +13,6 @@ import type { CallGate } from '../state/call-gate.js';
 import type { CallStore } from '../store/call-store.js';
 import { authorize } from './authorize.js';
 import { callOf, cutOff, recordCall } from './call.js';
-import { maxFileBytes } from './handlers/files.js';
 import type { OperationInput, OperationResult, Operations } from './operation.js';
 import { parseInput, type RawInput } from './parse-input.js';
 import { type Surface, surfaces } from './surface.js';

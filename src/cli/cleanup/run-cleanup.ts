@@ -1,6 +1,6 @@
 /** `sandflow cleanup run`, `plan` and `report`. */
 
-import { cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
+import { cleanupPrefix } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { CleanupInput, CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
 import type { ResultStore } from '../../result-store/index.js';

@@ -2,9 +2,9 @@
 
 import type { z } from 'zod';
 import { isOverlargeJson } from '../../client/json-size.js';
-import { cut } from '../../contract/workflow-safe/stored-text.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { localApiKeyFile } from '../../supervisor/stack-paths.js';
+import { cut } from '../../texts/length.js';
 import { parseJson } from '../../texts/parse-json.js';
 import type { CommandContext } from '../command.js';
 import { oneLine } from '../output/terminal-safe.js';

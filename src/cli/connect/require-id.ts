@@ -1,7 +1,7 @@
 /** Checks the id of a job or a batch on the command line, before anything is loaded or started. */
 
+import { jobIdProblem, jobIdShapeProblem } from '../../addresses/addresses.js';
 import type { Config } from '../../config.js';
-import { jobIdProblem, jobIdShapeProblem } from '../../contract/workflow-safe/addresses.js';
 import { isSandboxId } from '../../contract/workflow-safe/ids.js';
 import type { Parent } from '../command.js';
 import { programName } from '../program-name.js';

@@ -1,6 +1,6 @@
 /** Whether deployments of other namespaces have sandboxes in the account: leases cannot see them. */
 import type { Client } from '@temporalio/client';
-import { parseOwnedSandboxName } from '../../contract/workflow-safe/addresses.js';
+import { parseOwnedSandboxName } from '../../addresses/addresses.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';

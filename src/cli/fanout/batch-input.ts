@@ -1,11 +1,11 @@
 /** Builds the policy and the matrix that the options of `fanout` describe. */
 
 import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
-import { maxRetries } from '../../contract/workflow-safe/fanout-addresses.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Matrix } from '../../fanout/index.js';
 import type { FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import type { PromptStep } from '../../protocol/job/job-input.js';
+import { maxRetries } from '../../protocol/limits.js';
 import { escalationOf } from '../stops/escalation-options.js';
 import { anyLength, parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
 import { UsageError } from '../usage-error.js';

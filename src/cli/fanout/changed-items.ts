@@ -1,8 +1,9 @@
 /** Changes the items of a batch as the options of `fanout resume` say. */
-import type { Text } from '../../contract/workflow-safe/stored-text.js';
+
 import { createTemplate, type Template } from '../../fanout/template.js';
 import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';
 import type { PromptStep } from '../../protocol/job/job-input.js';
+import type { Text } from '../../protocol/stored-text.js';
 import { UsageError } from '../usage-error.js';
 
 /** What changes about every item that runs. */

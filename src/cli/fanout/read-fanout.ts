@@ -1,7 +1,7 @@
 /** Checks the command line of `fanout` and all items. Loads no heavy module, so that a mistake is answered at once. */
 
+import { jobIdProblem } from '../../addresses/addresses.js';
 import type { Config } from '../../config.js';
-import { jobIdProblem } from '../../contract/workflow-safe/addresses.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
 import type { FanoutInput, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../protocol/job/job-input.js';

@@ -1,10 +1,10 @@
 /** `sandflow fanout resume`, after its command line was checked. */
 
-import { longestMachineSeconds } from '../../contract/workflow-safe/machine-types.js';
-import { headOf } from '../../contract/workflow-safe/stored-text.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { createTemplate } from '../../fanout/template.js';
 import type { FanoutItem, FanoutPolicy, FanoutSource, MachineType } from '../../protocol/fanout/fanout-input.js';
+import { longestMachineSeconds } from '../../protocol/fanout/longest-machine-seconds.js';
+import { headOf } from '../../protocol/stored-text.js';
 import { type FanoutAddress, fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import { planResume, type ResumePlan } from '../../workflow-client/fanouts/plan-resume.js';
 import { keptByResume, resumeFanout } from '../../workflow-client/fanouts/resume-fanout.js';

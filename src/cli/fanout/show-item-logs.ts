@@ -1,7 +1,7 @@
 /** `sandflow fanout logs`: the transcript of one item of a batch. */
 
-import { itemStep } from '../../contract/workflow-safe/addresses.js';
-import { itemTranscripts } from '../../contract/workflow-safe/transcript-places.js';
+import { itemStep } from '../../addresses/addresses.js';
+import { itemTranscripts } from '../../addresses/transcript-places.js';
 import { shortfallOfJob } from '../../protocol/shortfall.js';
 import { type FanoutPlace, readItemResult, readListedChunk, storedChunks } from '../../result-store/fanout-objects.js';
 import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';

@@ -1,9 +1,10 @@
 /** Reads all items once before anything starts, to find mistakes and to compute the maximum machine time. */
 
-import { defaultCleanUpMs, longestMachineSeconds } from '../../contract/workflow-safe/machine-types.js';
-import { bytesOf, headOf } from '../../contract/workflow-safe/stored-text.js';
 import { ItemsError, type ItemWish } from '../../fanout/index.js';
 import type { FanoutPolicy, MachineType } from '../../protocol/fanout/fanout-input.js';
+import { longestMachineSeconds } from '../../protocol/fanout/longest-machine-seconds.js';
+import { defaultCleanUpMs } from '../../protocol/limits.js';
+import { bytesOf, headOf } from '../../protocol/stored-text.js';
 import { parseFanoutItem } from '../../workflow-client/fanouts/fanout-input.js';
 import { itemToSubmit } from '../../workflow-client/fanouts/pack-items.js';
 import { type PromptChoice, PromptChoices } from '../connect/check-wanted.js';

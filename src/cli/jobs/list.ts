@@ -1,6 +1,6 @@
 /** `sandflow jobs list` and `sandflow fanout list`. */
 import type { Client } from '@temporalio/client';
-import { scheduleLabel } from '../../contract/workflow-safe/schedule-addresses.js';
+import { scheduleLabel } from '../../addresses/schedule-addresses.js';
 import { endText } from '../../protocol/shortfall.js';
 import type { ListedWorkflow, ListJobsOptions } from '../../workflow-client/list-executions.js';
 import type { CommandContext } from '../command.js';

@@ -1,5 +1,5 @@
 /** Checks the command lines of `jobs rerun` and `continue`. Loads no heavy module, so that a mistake is answered at once. */
-import { jobIdProblem } from '../../contract/workflow-safe/addresses.js';
+import { jobIdProblem } from '../../addresses/addresses.js';
 import type { CliIo } from '../io.js';
 import { parseGetPairs } from '../run/file-pairs.js';
 import { checkGetPlaces } from '../run/free-places.js';

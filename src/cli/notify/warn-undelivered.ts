@@ -1,7 +1,7 @@
 /**
  * After the answer, lists the notifications of a job that have not been delivered. The answer does not wait for them.
  */
-import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../addresses/addresses.js';
 import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, type JobAddress } from '../../workflow-client/jobs/job-client.js';
 import { undeliveredNotifications } from '../../workflow-client/jobs/undelivered-notifications.js';

@@ -1,5 +1,5 @@
 /** The links of a job: its workflow id, its page in Temporal's UI, and the next commands. */
-import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../addresses/addresses.js';
 import type { JobAddress } from '../../workflow-client/jobs/job-client.js';
 import { programName } from '../program-name.js';
 import type { JobReport } from './job-report.js';

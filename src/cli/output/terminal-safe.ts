@@ -3,7 +3,7 @@
  * `terminal.ts` enforces this for all output; printers only ensure that a field stays on its line.
  */
 
-import { cut } from '../../contract/workflow-safe/stored-text.js';
+import { cut } from '../../texts/length.js';
 import { lastDrawn, withoutColours } from '../../texts/terminal-text.js';
 
 /** C0 (without tab and newline), DEL, and C1. C1 is included because a terminal may read U+009B as ESC [. */

@@ -1,7 +1,7 @@
 /** Reads `--put local[:remote]` and `--get remote[:local]`. */
 import { posix } from 'node:path';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
-import { patchName } from '../../contract/workflow-safe/patch-name.js';
+import { patchName } from '../../protocol/job/patch-name.js';
 import { requirePlaces } from '../output-places.js';
 import { UsageError } from '../usage-error.js';
 

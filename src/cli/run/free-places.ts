@@ -1,7 +1,7 @@
 /** A collected file takes the place of another file only if the options name that file. */
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { patchName } from '../../contract/workflow-safe/patch-name.js';
+import { patchName } from '../../protocol/job/patch-name.js';
 import { UsageError } from '../usage-error.js';
 import { type GetPair, requireGetPlaces } from './file-pairs.js';
 

@@ -2,15 +2,14 @@
 import { constants } from 'node:fs';
 import { access, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
-import { maxSteps } from '../../contract/workflow-safe/stored-text.js';
+import { maxFileBytes } from '../../contract/workflow-safe/limits.js';
 import { isBelow } from '../../os/is-below.js';
 import type { FilePut } from '../../protocol/job/job-input.js';
+import { maxSteps } from '../../protocol/limits.js';
 import { UsageError } from '../usage-error.js';
 import type { PutPair } from './file-pairs.js';
 
 const defaultMaxInlineBytes = 128 * 1024;
-/** Assumption: the maximum that the service accepts in one JSON write. */
-const maxFileBytes = 32 * 1024 * 1024;
 
 export interface LocalFile {
   readonly localPath: string;

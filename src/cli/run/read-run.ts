@@ -1,7 +1,7 @@
 /** Checks the command line of `run`. Loads no heavy module, so that a mistake is answered at once. */
 
+import { jobIdProblem } from '../../addresses/addresses.js';
 import type { Config } from '../../config.js';
-import { jobIdProblem } from '../../contract/workflow-safe/addresses.js';
 import { type Wanted, wantedOfJob } from '../connect/check-wanted.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';

@@ -1,7 +1,7 @@
 /** Finds the calls that a stalled job waits for. Reads them from Temporal itself, so no worker has to respond. */
 
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { executionOf, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { executionOf, jobWorkflowId } from '../../addresses/addresses.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { isoTime } from '../../temporal/iso-time.js';
 import type { JobAddress } from '../../workflow-client/jobs/job-client.js';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { scheduleOverlaps } from '../../contract/schedule-overlaps.js';
+import { scheduleOverlaps } from '../../protocol/schedule-overlaps.js';
 import { checkInput, fieldText } from '../../settings/input-problems.js';
 import { decodeText } from '../../texts/decode-text.js';
 import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';

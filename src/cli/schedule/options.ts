@@ -1,4 +1,4 @@
-import { scheduleOverlaps } from '../../contract/schedule-overlaps.js';
+import { scheduleOverlaps } from '../../protocol/schedule-overlaps.js';
 import type { OptionsOf, Parent } from '../command.js';
 
 const help = `

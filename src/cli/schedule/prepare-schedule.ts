@@ -1,6 +1,7 @@
 /** Stores what a schedule runs. The schedule is still unchanged then. */
-import { cut } from '../../contract/workflow-safe/stored-text.js';
+
 import { withoutSecrets } from '../../errors/without-secrets.js';
+import { cut } from '../../texts/length.js';
 import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';
 import { checkSchedule } from '../../workflow-client/schedules/schedule-input.js';
 import type { Platform } from '../connect/platform.js';

@@ -1,6 +1,6 @@
 /** Checks one schedule of the command line or of a file. */
 
-import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addresses.js';
+import { scheduleNameProblem } from '../../addresses/schedule-addresses.js';
 import type { ScheduleTimes } from '../../protocol/schedule.js';
 import { firstWindowCron } from '../../retention/index.js';
 import { isTimeZone } from '../../texts/time-zone.js';

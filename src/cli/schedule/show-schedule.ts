@@ -1,7 +1,7 @@
 /** `sandflow schedule show` and `list`. */
 
-import { headOf } from '../../contract/workflow-safe/stored-text.js';
 import type { ScheduledWork } from '../../protocol/schedule.js';
+import { headOf } from '../../protocol/stored-text.js';
 import { keepUrlSecrets } from '../../secrecy/known-secrets.js';
 import { shellWord } from '../../texts/shell-word.js';
 import type { Schedule } from '../../workflow-client/schedules/read-schedules.js';

@@ -1,5 +1,5 @@
 /** The lines about notifications that a stack has not delivered, for `sandflow status` and `sandflow down`. */
-import { jobIdOfWorkflow } from '../../contract/workflow-safe/addresses.js';
+import { jobIdOfWorkflow } from '../../addresses/addresses.js';
 import type { StackStatus } from '../../supervisor/control-protocol.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { plural } from '../units.js';

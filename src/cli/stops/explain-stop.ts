@@ -1,7 +1,7 @@
 /** Explains the state of a sandbox's last stop. Pure. */
 
+import { ownerWorkflowId } from '../../addresses/addresses.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
-import { ownerWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import {
   type PreservedWork,
   preservedWorkOf,

@@ -1,7 +1,7 @@
 /** `sandflow stops list`: the stops that the service shows, with the stop workflows that wait for them. */
 
+import { ownerWorkflowId } from '../../addresses/addresses.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
-import { ownerWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';

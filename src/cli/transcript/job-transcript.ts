@@ -1,6 +1,6 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
-import { jobTranscripts } from '../../contract/workflow-safe/transcript-places.js';
+import { jobWorkflowId } from '../../addresses/addresses.js';
+import { jobTranscripts } from '../../addresses/transcript-places.js';
 import { describeJob, type JobAddress } from '../../workflow-client/jobs/job-client.js';
 import type { Platform } from '../connect/platform.js';
 import { createTranscript, type Transcript } from './transcript.js';

@@ -1,7 +1,8 @@
 /** Builds the transcript of a job from the data of its workflow and from the history of its sandbox. */
+
+import { transcriptKey } from '../../addresses/transcript-places.js';
 import type { SandboxClient } from '../../client/index.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
-import { transcriptKey } from '../../contract/workflow-safe/transcript-places.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { readStoredJson } from '../../result-store/stored-json.js';

@@ -7,7 +7,7 @@ import type {
   ResumeBody,
   UpdateSandboxBody,
 } from '../../contract/requests/sandbox-requests.js';
-import { maxListBytes } from '../../contract/texts/list-size.js';
+import { maxListBytes } from '../../contract/workflow-safe/limits.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Answer, CallOptions, CreateOptions } from '../call-options.js';
 import type { Call } from '../caller.js';

@@ -1,5 +1,5 @@
 /** Bounds what an event of a sandbox's history takes: its texts come from an agent, which may write any amount. */
-import { cut } from '../workflow-safe/stored-text.js';
+import { cut } from '../../texts/length.js';
 import type { SandboxHistoryEvent } from './sandbox-records.js';
 
 /** The longest text of an event that is kept, in characters. */

@@ -20,14 +20,3 @@ export type MachineType = keyof typeof machineTypes;
 export function machineSeconds(type: MachineType, ms: number): number {
   return (Math.max(0, ms) / 1_000) * machineTypes[type].multiplier;
 }
-
-/** How long a job may take to end its sandbox after its deadline, in ms, if its timing does not say otherwise. */
-export const defaultCleanUpMs = 900_000;
-
-/**
- * The machine-seconds that an item of a batch reserves before its fork: its deadline plus its cleanup time, which is the
- * longest time that its machine may run.
- */
-export function longestMachineSeconds(type: MachineType, deadlineMs: number, cleanUpMs = defaultCleanUpMs): number {
-  return machineSeconds(type, deadlineMs + cleanUpMs);
-}

@@ -1,7 +1,6 @@
 /** The input of a `forkFanout` batch, and its outcomes. Types only. */
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
-import type { Text } from '../../contract/workflow-safe/stored-text.js';
 import type {
   FilePut,
   JobEnd,
@@ -13,6 +12,7 @@ import type {
   SandboxSource,
 } from '../job/job-input.js';
 import type { JobOutcome } from '../job/job-result.js';
+import type { Text } from '../stored-text.js';
 
 type CreateBody = Extract<SandboxSource, { kind: 'create' }>['body'];
 

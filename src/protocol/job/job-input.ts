@@ -4,7 +4,7 @@ import type { Escalation } from '../../contract/workflow-safe/escalation.js';
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { SourceState } from '../../contract/workflow-safe/source-state.js';
-import type { Text } from '../../contract/workflow-safe/stored-text.js';
+import type { Text } from '../stored-text.js';
 
 /** Time limits and intervals of a job. `wait-intervals.ts` holds the default of every field; tests shorten them. */
 export interface JobTiming {

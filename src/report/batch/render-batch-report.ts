@@ -1,5 +1,5 @@
 /** Renders the report as one self-contained file, which loads nothing from any network. */
-import { itemWorkflowId, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { itemWorkflowId, jobWorkflowId } from '../../addresses/addresses.js';
 import { maxAllTextBytes, maxTextBytes } from '../cut-text.js';
 import { dataBlock, documentOf } from '../document.js';
 import { bytesText, countOf } from '../format.js';

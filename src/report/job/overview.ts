@@ -1,5 +1,5 @@
 /** The head, the tiles and the cost of the report of a job. */
-import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../addresses/addresses.js';
 import { endText, shortfallOfJob } from '../../protocol/shortfall.js';
 import type { Tile } from '../batch/sections/outcomes.js';
 import { countText, dollarsText, durationText, machineText, timeText } from '../format.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
-import { cleanupId, cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
+import { cleanupId, cleanupPrefix } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type {
   CleanupInput,

@@ -1,12 +1,12 @@
 /** Checks the input of a cleanup before anything is started or scheduled. */
 
+import { deploymentProblem } from '../../addresses/addresses.js';
 import { noCommandText } from '../../contract/notify-command.js';
-import { deploymentProblem } from '../../contract/workflow-safe/addresses.js';
-import { payloadBytes } from '../../contract/workflow-safe/stored-text.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { patternProblem } from '../../retention/glob.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 import { patternsOf } from '../../retention/policy-patterns.js';
+import { payloadBytes } from '../../texts/length.js';
 
 /**
  * The size of a policy is limited because each run of a cleanup passes it on to the next run, together with its state.

@@ -7,7 +7,7 @@ import {
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
-import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { jobIdProblem, jobWorkflowId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { BatchInput, ChunkPlace } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';

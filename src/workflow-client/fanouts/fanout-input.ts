@@ -1,11 +1,11 @@
 /** Validates a batch and its items before anything starts. */
 import { z } from 'zod';
+import { deploymentProblem, jobIdProblem } from '../../addresses/addresses.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
-import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
-import { maxBytesInChunk, maxRetries } from '../../contract/workflow-safe/fanout-addresses.js';
-import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/workflow-safe/stored-text.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
+import { maxBytesInChunk, maxJobInputBytes, maxRetries, maxSteps } from '../../protocol/limits.js';
+import { payloadBytes } from '../../texts/length.js';
 import { jobEscalationSchema } from '../jobs/escalation-schema.js';
 import {
   checkSize,

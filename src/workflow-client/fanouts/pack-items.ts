@@ -1,13 +1,8 @@
 /** Packs items into chunks, each up to the maximum count and size of a chunk. */
 
-import {
-  maxBytesInChunk,
-  maxChunks,
-  maxItemsInChunk,
-  usualBytesInChunk,
-} from '../../contract/workflow-safe/fanout-addresses.js';
 import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
+import { maxBytesInChunk, maxChunks, maxItemsInChunk, usualBytesInChunk } from '../../protocol/limits.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { contentDigest } from '../input-digest.js';
 import { keepItemTexts } from '../store-texts.js';

@@ -1,10 +1,10 @@
 /** Plans a resume that changes items or runs only some: which items run, and with what. Starts and stores nothing. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { chunkWorkflowId } from '../../contract/workflow-safe/fanout-addresses.js';
-import { turnOf } from '../../contract/workflow-safe/next-turn.js';
+import { chunkWorkflowId } from '../../addresses/fanout-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { ChangedChunk, ChangedItem, KnownItem, StoredChunk } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutItem, FanoutPolicy, FanoutSource, ItemOutcome } from '../../protocol/fanout/fanout-input.js';
+import { turnOf } from '../../protocol/fanout/next-turn.js';
 import {
   type FanoutPlace,
   readChanged,

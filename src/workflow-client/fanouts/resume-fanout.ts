@@ -1,7 +1,7 @@
 /** Resumes a batch whose workflow has closed. */
 
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
-import { fanoutPlaces } from '../../contract/workflow-safe/fanout-addresses.js';
+import { fanoutPlaces } from '../../addresses/fanout-addresses.js';
 import type { BatchInput, ChangedItems } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import type { FanoutPlace } from '../../result-store/fanout-objects.js';

@@ -1,6 +1,6 @@
 /** Finds the items of a batch that run, and asks one for its progress. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { itemIndexOf, itemStep, itemWorkflowId, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { itemIndexOf, itemStep, itemWorkflowId, jobWorkflowId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { progressQuery, workflowTypes } from '../../protocol/messages.js';

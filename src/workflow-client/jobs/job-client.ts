@@ -9,8 +9,7 @@ import {
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
-import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
-import { bytesOf, cut, headOf } from '../../contract/workflow-safe/stored-text.js';
+import { jobIdProblem, jobWorkflowId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobInput, PromptStep } from '../../protocol/job/job-input.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
@@ -24,6 +23,7 @@ import {
   skipCollectingSignal,
   workflowTypes,
 } from '../../protocol/messages.js';
+import { bytesOf, headOf } from '../../protocol/stored-text.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { requireOptions } from '../../settings/required-options.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
@@ -31,6 +31,7 @@ import { hasCodec } from '../../temporal/has-codec.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { queryOnce } from '../../temporal/query-once.js';
 import { describeReadable } from '../../temporal/readable-memos.js';
+import { cut } from '../../texts/length.js';
 import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../ask-workflow.js';
 import { inputDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';

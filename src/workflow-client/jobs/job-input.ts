@@ -1,21 +1,17 @@
 /** Validates the input of a job before anything starts. */
 import { posix } from 'node:path';
 import { z } from 'zod';
+import { deploymentProblem, jobIdProblem } from '../../addresses/addresses.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { maxTtlSeconds, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
-import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
-import { patchName } from '../../contract/workflow-safe/patch-name.js';
-import {
-  bytesOf,
-  maxJobInputBytes,
-  maxSteps,
-  maxTextBytes,
-  payloadBytes,
-} from '../../contract/workflow-safe/stored-text.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobInput } from '../../protocol/job/job-input.js';
+import { patchName } from '../../protocol/job/patch-name.js';
+import { maxJobInputBytes, maxSteps, maxTextBytes } from '../../protocol/limits.js';
 import type { Resolution } from '../../protocol/messages.js';
+import { bytesOf } from '../../protocol/stored-text.js';
+import { payloadBytes } from '../../texts/length.js';
 import { parseWith } from '../parse-with.js';
 import { jobEscalationSchema } from './escalation-schema.js';
 import { notifyTargetSchema } from './notify-target.js';

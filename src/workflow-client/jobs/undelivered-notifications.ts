@@ -1,7 +1,7 @@
 /** Finds notifications of a job that have not been delivered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { notificationPrefix } from '../../contract/workflow-safe/addresses.js';
+import { notificationPrefix } from '../../addresses/addresses.js';
 import { workflowTypes } from '../../protocol/messages.js';
 
 /** Temporal's lists lag. A job that notifies has started at least one delivery when it ends. */

@@ -1,9 +1,9 @@
 /** Reads schedules: what they run, when, and how their last runs ended. */
 
 import type { Client, ScheduleDescription } from '@temporalio/client';
-import type { Overlap } from '../../contract/schedule-overlaps.js';
-import { scheduledRunId } from '../../contract/workflow-safe/schedule-addresses.js';
+import { scheduledRunId } from '../../addresses/schedule-addresses.js';
 import type { ScheduledRunInput, ScheduledRunMemo, ScheduledWork, ScheduleTimes } from '../../protocol/schedule.js';
+import type { Overlap } from '../../protocol/schedule-overlaps.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../../temporal/readable-memos.js';
 import { type OddTime, readOddTimes } from './odd-times.js';
 import { onSchedule, overlaps, type ScheduleAddress, scheduleNames } from './schedule-client.js';

@@ -8,7 +8,7 @@ import {
   type WorkflowExecutionDescription,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { scheduledRunId } from '../../contract/workflow-safe/schedule-addresses.js';
+import { scheduledRunId } from '../../addresses/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { ScheduledRunMemo } from '../../protocol/schedule.js';
 import { timestampOf } from '../../temporal/iso-time.js';

@@ -9,11 +9,11 @@ import {
   type ScheduleOptions,
   type ScheduleUpdateOptions,
 } from '@temporalio/client';
-import type { Overlap } from '../../contract/schedule-overlaps.js';
-import { scheduleId, schedulePrefix } from '../../contract/workflow-safe/schedule-addresses.js';
+import { scheduleId, schedulePrefix } from '../../addresses/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { workflowTypes } from '../../protocol/messages.js';
 import type { ScheduledRunInput, ScheduledRunMemo, ScheduledWork, ScheduleTimes } from '../../protocol/schedule.js';
+import type { Overlap } from '../../protocol/schedule-overlaps.js';
 import { requireOptions } from '../../settings/required-options.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { lenientClient } from '../../temporal/readable-memos.js';

@@ -1,10 +1,10 @@
 /** Checks a schedule before anything is changed. */
 
 import { z } from 'zod';
-import { scheduleOverlaps } from '../../contract/schedule-overlaps.js';
-import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addresses.js';
-import { payloadBytes } from '../../contract/workflow-safe/stored-text.js';
+import { scheduleNameProblem } from '../../addresses/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
+import { scheduleOverlaps } from '../../protocol/schedule-overlaps.js';
+import { payloadBytes } from '../../texts/length.js';
 import { isTimeZone } from '../../texts/time-zone.js';
 import { checkDeployment } from '../cleanups/cleanup-input.js';
 import { parseWith } from '../parse-with.js';

@@ -1,7 +1,7 @@
 /** Prepares what a schedule runs: checked as for a start, with its texts and items in the result store. */
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { scheduleLabel } from '../../contract/workflow-safe/schedule-addresses.js';
+import { scheduleLabel } from '../../addresses/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { CleanupMemo, CleanupSettings } from '../../protocol/cleanup.js';
 import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';

@@ -1,6 +1,6 @@
 /** Queries the stop workflows of many sandboxes at once. */
 import type { Client } from '@temporalio/client';
-import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
+import { sandboxStopId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { workflowTypes } from '../../protocol/messages.js';
 import type { StopReport } from '../../protocol/stop.js';

@@ -1,7 +1,7 @@
 /** Reads the state of requests to stop a sandbox. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
-import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
+import { sandboxStopId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { stopReportQuery } from '../../protocol/messages.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';

@@ -9,7 +9,7 @@ import {
   type WorkflowUpdateHandle,
   WorkflowUpdateStage,
 } from '@temporalio/client';
-import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
+import { sandboxStopId } from '../../addresses/addresses.js';
 import { requestStopUpdate, workflowTypes } from '../../protocol/messages.js';
 import type { StopInput, StopRequest, StopRequestView } from '../../protocol/stop.js';
 import { requireOptions } from '../../settings/required-options.js';

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { FaultInput, Inspection } from '../../../local-service/src/index.js';
+import { parseOwnedSandboxName } from '../../../src/addresses/addresses.js';
 import type { JobReport } from '../../../src/cli/output/job-report.js';
-import { parseOwnedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
 import { listProcesses, temporalArguments } from '../../setup/stack-harness.js';
 import type { CliHome, Ended } from '../cli/program.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { prepareWorkflowId } from '../../../src/addresses/addresses.js';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
-import { prepareWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import type { FanoutInput } from '../../../src/protocol/fanout/fanout-input.js';
 import { shareChangedStand } from '../../workflows/changed-stand.js';
 import { ended, fanoutInput, forks, items, run, submit } from '../../workflows/fanout/fanout-harness.js';

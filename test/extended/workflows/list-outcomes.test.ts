@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { FaultInput } from '../../../local-service/src/index.js';
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { fanoutProgress } from '../../../src/workflow-client/fanouts/fanout-client.js';
 import { awaitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';

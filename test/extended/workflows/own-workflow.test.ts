@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
+import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/addresses/addresses.js';
 import { unencryptedBundle } from '../../../src/worker/index.js';
 import type { waitArchived } from '../../workflows/own/wait-archived.js';
 import { createStand, deployment, type Stand } from '../../workflows/workflow-harness.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanupId, jobWorkflowId, sandboxStopId } from '../../../src/contract/workflow-safe/addresses.js';
+import { cleanupId, jobWorkflowId, sandboxStopId } from '../../../src/addresses/addresses.js';
 import { createNotifyCommands, type NotifyCommands } from '../../../src/notify/index.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { requestStopUpdate } from '../../../workflows/index.js';

@@ -5,7 +5,7 @@ import type { DataConverter, Payload } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readNight } from '../../../activities/cleanup/night.js';
 import { askOwner } from '../../../activities/cleanup/owners.js';
-import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
+import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/addresses/addresses.js';
 import { endedKey } from '../../../src/contract/workflow-safe/ended-sandbox.js';
 import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { readPolicy } from '../../../src/retention/index.js';

@@ -1,7 +1,7 @@
 /** Runs one row of the table: a scenario, a site, a fault, once or permanently. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
+import { followTaskQueue } from '../../../src/addresses/addresses.js';
 import { allowedOutcomes, type Extent, isHarmless } from './allowed.js';
 import { brokenWorkflows } from './ended-workflows.js';
 import type { ProxiedCall, Striker } from './faults/fault-proxy.js';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { earlyQueryText } from '../../../src/contract/workflow-safe/early-query.js';
+import { earlyQueryText } from '../../../src/protocol/early-query.js';
 import { unencryptedBundle } from '../../../src/worker/index.js';
 import { createStand, type Stand } from '../../workflows/workflow-harness.js';
 import { emptyTaskBeforeTimer, phase } from './own/empty-task-before-timer.js';

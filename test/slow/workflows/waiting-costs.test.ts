@@ -1,7 +1,7 @@
 /** The history events of a waiting job: `docs/architecture.md` lists these figures per hour. */
 import { expect, it } from 'vitest';
+import { itemWorkflowId } from '../../../src/addresses/addresses.js';
 import { ApiError } from '../../../src/client/index.js';
-import { itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { shareChangedStand } from '../../workflows/changed-stand.js';
 import {
   archivedSandbox,

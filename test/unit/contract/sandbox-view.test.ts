@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sandboxView, sharingView, stopView } from '../../../activities/sandbox-view.js';
 import { degradedOf } from '../../../src/contract/workflow-safe/sandbox-view.js';
-import { payloadBytes } from '../../../src/contract/workflow-safe/stored-text.js';
+import { payloadBytes } from '../../../src/texts/length.js';
 
 const sandbox = { id: 'bx_22222222', name: 'one', state: 'running' };
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { followTaskQueue } from '../../../src/addresses/addresses.js';
 import { webhookPath } from '../../../src/bridge/index.js';
 import { readConfig, settingVariables } from '../../../src/config.js';
-import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
 import { grammarProblems } from '../house/cli-grammar.js';
 import { readSource } from '../house/source-imports.js';
 import { baseObjects, partsIn, render, schemaProblems } from './manifests.js';

@@ -8,9 +8,9 @@ import {
 } from '@temporalio/common';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { earlyQueryText } from '../../../src/contract/workflow-safe/early-query.js';
-import { isRefusedInput } from '../../../src/contract/workflow-safe/refused-input.js';
 import { createPayloadCodec, failureConverterPath, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
+import { earlyQueryText } from '../../../src/protocol/early-query.js';
+import { isRefusedInput } from '../../../src/protocol/refused-input.js';
 
 const old = newKeyLine('old');
 const current = newKeyLine('new');

@@ -1,5 +1,5 @@
-import { headOf } from '../../../src/contract/workflow-safe/stored-text.js';
 import { type ItemFormat, type ItemWish, type ReadItemsOptions, readItems } from '../../../src/fanout/index.js';
+import { headOf } from '../../../src/protocol/stored-text.js';
 
 /** Chunks of a few bytes, so that every boundary occurs. */
 async function* inPieces(text: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { exitCodes } from '../../../src/cli/exit-codes.js';
 import { errorCodes, errorMeaning, errorMeanings } from '../../../src/contract/workflow-safe/error-codes.js';
-import { resultErrors } from '../../../src/contract/workflow-safe/result-error-codes.js';
 import { sandflowErrors } from '../../../src/errors/sandflow-error-codes.js';
+import { resultErrors } from '../../../src/protocol/result-error-codes.js';
 import { readSource, sourceFiles } from './source-imports.js';
 
 const page = readSource('docs/errors.md');
@@ -43,7 +43,7 @@ describe('docs/errors.md', () => {
   });
 
   test('lists only codes that the source uses', () => {
-    const registries = ['src/errors/sandflow-error-codes.ts', 'src/contract/workflow-safe/result-error-codes.ts'];
+    const registries = ['src/errors/sandflow-error-codes.ts', 'src/protocol/result-error-codes.ts'];
     const text = sourceFiles('src', 'activities', 'workflows', 'local-service/src')
       .filter((file) => !registries.includes(file))
       .map(readSource)

@@ -5,7 +5,7 @@ import type { ImportedModule } from './source-imports.js';
 const ground = ['src/errors', 'src/secrecy', 'src/settings', 'src/texts'];
 
 /** What workflow code may import besides Temporal: folders without dependencies. */
-export const workflowSafe = ['src/contract/workflow-safe', 'src/errors', 'src/protocol', 'src/texts'];
+export const workflowSafe = ['src/addresses', 'src/contract/workflow-safe', 'src/errors', 'src/protocol', 'src/texts'];
 
 interface Rule {
   /** A folder, or one file. The longest that fits a file counts. */
@@ -25,30 +25,35 @@ export const importRules: readonly Rule[] = [
   { part: 'src/errors', own: [], packages: [] },
   { part: 'src/secrecy', own: ['src/errors'], packages: [] },
   { part: 'src/settings', own: ['src/errors', 'src/secrecy', 'src/texts'], packages: ['zod'] },
+  { part: 'src/addresses', own: [], packages: [] },
   { part: 'src/contract/workflow-safe', own: ['src/errors', 'src/texts'], packages: [] },
-  { part: 'src/contract', own: [...ground], packages: ['zod'] },
+  { part: 'src/contract', own: [...ground, 'src/addresses'], packages: ['zod'] },
   {
     part: 'src/protocol',
-    own: ['src/contract/workflow-safe', 'src/errors', 'src/texts'],
+    own: ['src/addresses', 'src/contract/workflow-safe', 'src/errors', 'src/texts'],
     ownTypes: ['src/retention'],
     packages: ['@temporalio/workflow'],
   },
   { part: 'src/client', own: [...ground, 'src/contract'], packages: ['node:', 'undici', 'zod'] },
   { part: 'src/webhook', own: [...ground, 'src/contract'], packages: ['node:'] },
   { part: 'src/os', own: [...ground, 'src/contract'], packages: ['node:', 'libsql'] },
-  { part: 'src/result-store', own: [...ground, 'src/contract', 'src/protocol', 'src/os'], packages: ['node:'] },
+  {
+    part: 'src/result-store',
+    own: [...ground, 'src/contract', 'src/addresses', 'src/protocol', 'src/os'],
+    packages: ['node:'],
+  },
   {
     part: 'src/encryption',
-    own: [...ground, 'src/contract', 'src/os'],
+    own: [...ground, 'src/contract', 'src/protocol', 'src/os'],
     ownTypes: ['src/result-store'],
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },
   { part: 'src/secret-store', own: [...ground, 'src/contract', 'src/os'], packages: ['node:'] },
   { part: 'src/notify', own: [...ground, 'src/contract', 'src/os', 'src/webhook'], packages: ['node:'] },
-  { part: 'src/retention', own: [...ground, 'src/contract'], packages: ['yaml', 'zod'] },
+  { part: 'src/retention', own: [...ground, 'src/addresses', 'src/contract'], packages: ['yaml', 'zod'] },
   {
     part: 'src/temporal',
-    own: [...ground, 'src/contract', 'src/protocol', 'src/os'],
+    own: [...ground, 'src/contract', 'src/addresses', 'src/protocol', 'src/os'],
     ownTypes: ['src/encryption'],
     packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient],
   },
@@ -57,6 +62,7 @@ export const importRules: readonly Rule[] = [
     own: [
       ...ground,
       'src/contract',
+      'src/addresses',
       'src/protocol',
       'src/client',
       'src/webhook',
@@ -77,7 +83,15 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/workflow-client',
-    own: [...ground, 'src/contract', 'src/protocol', 'src/result-store', 'src/retention', 'src/temporal'],
+    own: [
+      ...ground,
+      'src/contract',
+      'src/addresses',
+      'src/protocol',
+      'src/result-store',
+      'src/retention',
+      'src/temporal',
+    ],
     packages: ['node:', ...temporalClient, 'zod'],
   },
   {
@@ -92,6 +106,7 @@ export const importRules: readonly Rule[] = [
       'activities',
       ...ground,
       'src/contract',
+      'src/addresses',
       'src/protocol',
       'src/client',
       'src/result-store',
@@ -102,7 +117,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/bridge',
-    own: [...ground, 'src/contract', 'src/protocol', 'src/webhook', 'src/os', 'src/temporal'],
+    own: [...ground, 'src/contract', 'src/addresses', 'src/protocol', 'src/webhook', 'src/os', 'src/temporal'],
     packages: ['node:', ...temporalClient, 'prom-client'],
   },
   {
@@ -116,12 +131,13 @@ export const importRules: readonly Rule[] = [
     own: [...ground, 'src/contract', 'src/webhook', 'src/os'],
     packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'ws', 'zod'],
   },
-  { part: 'src/report', own: [...ground, 'src/contract', 'src/protocol'], packages: ['node:'] },
+  { part: 'src/report', own: [...ground, 'src/contract', 'src/addresses', 'src/protocol'], packages: ['node:'] },
   {
     part: 'src/supervisor',
     own: [
       ...ground,
       'src/contract',
+      'src/addresses',
       'src/protocol',
       'src/client',
       'src/bridge/webhook-registration.ts',
@@ -139,7 +155,11 @@ export const importRules: readonly Rule[] = [
     own: ['src'],
     packages: ['node:', ...temporalClient, 'commander', '@commander-js/extra-typings', 'yaml', 'zod'],
   },
-  { part: 'src/config.ts', own: [...ground, 'src/contract', 'src/os', 'src/temporal-config.ts'], packages: ['node:'] },
+  {
+    part: 'src/config.ts',
+    own: [...ground, 'src/addresses', 'src/contract', 'src/os', 'src/temporal-config.ts'],
+    packages: ['node:'],
+  },
   { part: 'src/temporal-config.ts', own: [...ground, 'src/contract', 'src/os'], packages: ['@temporalio/envconfig'] },
   { part: 'src/index.ts', own: ['src', 'workflows', 'activities'], packages: [] },
 ];

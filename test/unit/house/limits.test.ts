@@ -8,15 +8,17 @@ import { defaultTimings } from '../../../local-service/src/timings.js';
 import { ApiError } from '../../../src/client/index.js';
 import { timestampToleranceSeconds } from '../../../src/contract/records/webhook-events.js';
 import { maxTtlSeconds } from '../../../src/contract/requests/sandbox-requests.js';
-import { defaultForksPerSecond } from '../../../src/contract/workflow-safe/addresses.js';
-import { maxChunks, maxItemsInChunk, maxRetries } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import { defaultForksPerSecond, maxFileBytes } from '../../../src/contract/workflow-safe/limits.js';
 import {
+  maxChunks,
   maxInlineTextBytes,
+  maxItemsInChunk,
   maxJobInputBytes,
   maxJobResultBytes,
+  maxRetries,
   maxSteps,
   maxTextBytes,
-} from '../../../src/contract/workflow-safe/stored-text.js';
+} from '../../../src/protocol/limits.js';
 import { defaultPolicy } from '../../../src/workflow-client/fanouts/fanout-input.js';
 import { longMs } from '../../../src/workflow-client/jobs/job-input.js';
 import {
@@ -82,7 +84,7 @@ const limits: readonly (readonly [string, string])[] = [
     bytes(constantIn('workflows/job/handlers.ts', 'maxAddedBytes')),
   ],
   ['input of a job without its stored texts', bytes(maxJobInputBytes)],
-  ['a file to write (`--put`)', bytes(constantIn('src/cli/run/put-files.ts', 'maxFileBytes'))],
+  ['a file to write (`--put`)', bytes(maxFileBytes)],
   ['a patch (`--get-diff`)', bytes(maxPatchBytes)],
   [
     "an answer of an agent in the job's result",

@@ -1,6 +1,6 @@
 /** Who owns a sandbox, and whom Temporal must be asked about. */
 import { describe, expect, test } from 'vitest';
-import { executionOf, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
+import { executionOf, ownedSandboxName } from '../../../src/addresses/addresses.js';
 import type { SandboxEnding } from '../../../src/contract/workflow-safe/ended-sandbox.js';
 import { type OwnerSeen, ownershipOf, ownerToAsk, type SandboxEnd } from '../../../src/retention/ownership.js';
 

@@ -1,6 +1,6 @@
 /** Random fleets, policies and plans for property tests. */
 import fc from 'fast-check';
-import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
+import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/addresses/addresses.js';
 import type { SandboxFacts } from '../../../src/retention/facts.js';
 import { type OwnerSeen, ownershipOf } from '../../../src/retention/ownership.js';
 import type { SnapshotFacts } from '../../../src/retention/plan-types.js';

@@ -1,6 +1,6 @@
 import { Runtime } from '@temporalio/worker';
 import { expect, it } from 'vitest';
-import { earlyQueryText } from '../../../src/contract/workflow-safe/early-query.js';
+import { earlyQueryText } from '../../../src/protocol/early-query.js';
 import { installWorkerLogger, WorkerLogger } from '../../../src/temporal/runtime-log.js';
 
 it('own worker: the log leaves out that workers for activities have no workflows, and nothing else', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { payloadBytes } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { BatchInput, ChunkRecord, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { LeftBehind } from '../../../src/protocol/job/job-result.js';
+import { payloadBytes } from '../../../src/texts/length.js';
 import { BatchState } from '../../../workflows/fanout/batch/batch-state.js';
 import { keptReport, newRecord, sumEndedChunks } from '../../../workflows/fanout/batch/chunk-record.js';
 import { countsOf } from '../../../workflows/fanout/batch/counts.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import { fanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
 import type { ChunkInput, ItemSource } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem, FanoutPolicy } from '../../../src/protocol/fanout/fanout-input.js';
 import { itemInput } from '../../../workflows/fanout/chunk/item-input.js';

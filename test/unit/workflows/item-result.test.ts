@@ -1,14 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { withEnding } from '../../../activities/fanout/store.js';
-import {
-  bytesOf,
-  headLength,
-  maxJobResultBytes,
-  maxSteps,
-  payloadBytes,
-} from '../../../src/contract/workflow-safe/stored-text.js';
 import type { JobResult, PromptResult } from '../../../src/protocol/job/job-result.js';
+import { maxJobResultBytes, maxSteps } from '../../../src/protocol/limits.js';
+import { bytesOf, headLength } from '../../../src/protocol/stored-text.js';
+import { payloadBytes } from '../../../src/texts/length.js';
 import { endingOf, itemSummary, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
 import { hasEndedAsRequested } from '../../../workflows/job/end/has-ended.js';
 import { answerRoom, truncateResult } from '../../../workflows/job/truncate-result.js';

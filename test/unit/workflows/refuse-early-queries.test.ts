@@ -1,7 +1,7 @@
 /** Which queries the interceptor refuses, by the activations before them. */
 import type { WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { expect, test } from 'vitest';
-import { earlyQueryText } from '../../../src/contract/workflow-safe/early-query.js';
+import { earlyQueryText } from '../../../src/protocol/early-query.js';
 import { interceptors } from '../../../workflows/shared/refuse-early-queries.js';
 
 type Activation = Parameters<NonNullable<WorkflowInternalsInterceptor['activate']>>[0]['activation'];

@@ -1,8 +1,8 @@
 /** Which items a resume runs again, and what decides it. */
 import { describe, expect, it } from 'vitest';
-import { turnOf } from '../../../src/contract/workflow-safe/next-turn.js';
 import type { ChangedItem } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import { turnOf } from '../../../src/protocol/fanout/next-turn.js';
 import { namedIds, plannedTurn } from '../../../src/workflow-client/fanouts/plan-resume.js';
 import { resumptionOf } from '../../../workflows/fanout/chunk/retry-policy.js';
 

@@ -1,7 +1,7 @@
 /** Sandboxes of all kinds on a stand, and cleanups of them. */
 import { expect } from 'vitest';
+import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/addresses/addresses.js';
 import type { SandboxClient } from '../../../src/client/index.js';
-import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
 import { readStoredJson } from '../../../src/result-store/stored-json.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';

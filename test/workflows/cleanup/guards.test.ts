@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { executionOf } from '../../../src/contract/workflow-safe/addresses.js';
+import { executionOf } from '../../../src/addresses/addresses.js';
 import { listCleanups } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import { leaseAs } from '../watch/lease-harness.js';
 import { createStand, deployment, patient, type Stand, script } from '../workflow-harness.js';

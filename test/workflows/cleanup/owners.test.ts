@@ -8,7 +8,7 @@ import {
   itemWorkflowId,
   jobWorkflowId,
   ownedSandboxName,
-} from '../../../src/contract/workflow-safe/addresses.js';
+} from '../../../src/addresses/addresses.js';
 import { endedKey } from '../../../src/contract/workflow-safe/ended-sandbox.js';
 
 const deployment = 'test';

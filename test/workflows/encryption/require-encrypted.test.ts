@@ -1,6 +1,6 @@
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import { createEncryptedDataConverter } from '../../../src/encryption/index.js';
 import type { JobResult } from '../../../src/protocol/job/job-result.js';
 import { startJob } from '../../../src/workflow-client/jobs/job-client.js';

@@ -1,8 +1,8 @@
 /** Batches on a stand with an archived source, cheap items and short timings. */
 import { randomBytes } from 'node:crypto';
 import { expect, vi } from 'vitest';
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
-import { chunkWorkflowId } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
+import { chunkWorkflowId } from '../../../src/addresses/fanout-addresses.js';
 import { fanoutItemResults, itemGenerations } from '../../../src/result-store/fanout-objects.js';
 import { readStoredJson } from '../../../src/result-store/stored-json.js';
 import { type FanoutAddress, startFanout } from '../../../src/workflow-client/fanouts/fanout-client.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { itemWorkflowId } from '../../../src/addresses/addresses.js';
 import { createStand, deployment, type Stand, withoutPolls } from '../workflow-harness.js';
 import { eventsOf, tasksOf, workOf } from '../workflow-work.js';
 import { archivedSandbox, batchOf, chunkOf, fanoutInput, items, run, source } from './fanout-harness.js';

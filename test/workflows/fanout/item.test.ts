@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { withEnding } from '../../../activities/fanout/store.js';
-import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { executionOf, itemStep, itemWorkflowId } from '../../../src/addresses/addresses.js';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { readStoredJson } from '../../../src/result-store/stored-json.js';

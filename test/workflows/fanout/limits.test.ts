@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { itemWorkflowId } from '../../../src/addresses/addresses.js';
 import { createItemLooks } from '../../../src/cli/fanout/progress/item-looks.js';
-import { itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { cancelFanout } from '../../../src/workflow-client/fanouts/fanout-client.js';
 import type { FanoutProgress } from '../../../workflows/index.js';
 import { createStand, deployment, type Stand, script, shortTiming } from '../workflow-harness.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxWatchId } from '../../../src/contract/workflow-safe/addresses.js';
+import { sandboxWatchId } from '../../../src/addresses/addresses.js';
 import { progressOf } from '../job-progress.js';
 import { claimAs } from '../watch/lease-harness.js';
 import { createStand, letGo, type Stand, script, untilGo, withoutPolls } from '../workflow-harness.js';

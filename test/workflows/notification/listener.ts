@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from
 import type { AddressInfo } from 'node:net';
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'vitest';
-import { notificationPrefix } from '../../../src/contract/workflow-safe/addresses.js';
+import { notificationPrefix } from '../../../src/addresses/addresses.js';
 import type { Stand } from '../workflow-harness.js';
 
 interface Told {

@@ -1,6 +1,6 @@
 /** `sandflow stop` and `sandflow stops` against the whole product. */
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { sandboxStopId } from '../../../src/contract/workflow-safe/addresses.js';
+import { sandboxStopId } from '../../../src/addresses/addresses.js';
 import { stopProgress } from '../../../src/workflow-client/stops/read-stops.js';
 import { type InProcessOptions, cli as runCli } from '../../unit/cli/in-process.js';
 import { stopForGood } from '../../unit/house/snippets/stop-sandbox.js';

@@ -1,6 +1,6 @@
 /** Requests leases and claims from the watch of a sandbox, as workflows do. */
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { sandboxWatchId } from '../../../src/contract/workflow-safe/addresses.js';
+import { sandboxWatchId } from '../../../src/addresses/addresses.js';
 import {
   claimSandboxUpdate,
   type HoldAnswer,

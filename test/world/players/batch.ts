@@ -1,5 +1,5 @@
 /** A user who runs a batch. */
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import { awaitFanout, submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
 import type { FanoutInput, ItemResult } from '../../../workflows/index.js';
 import type { BatchPlan } from '../plan/plan.js';

@@ -1,5 +1,5 @@
 /** A cleanup of sandboxes that people left. */
-import { cleanupId } from '../../../src/contract/workflow-safe/addresses.js';
+import { cleanupId } from '../../../src/addresses/addresses.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import type { CleanupReport, CleanupSummary } from '../../../workflows/index.js';

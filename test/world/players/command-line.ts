@@ -1,8 +1,8 @@
 /** A person who types `sandflow run` in a terminal. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import type { JobReport } from '../../../src/cli/output/job-report.js';
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import type { JobResult } from '../../../workflows/index.js';
 import type { CommandLinePlan } from '../plan/plan.js';
 import type { Account } from './account.js';

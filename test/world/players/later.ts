@@ -1,5 +1,5 @@
 /** What happens to the sandboxes of a job after it has told its end. */
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import { followUpOf } from '../../../src/workflow-client/jobs/follow-up.js';
 import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import type { JobResult } from '../../../workflows/index.js';

@@ -1,6 +1,6 @@
 /** A job of another installation, which reserves a sandbox for some seconds. */
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { sandboxWatchId } from '../../../src/contract/workflow-safe/addresses.js';
+import { sandboxWatchId } from '../../../src/addresses/addresses.js';
 import { leaseSandboxUpdate, workflowTypes } from '../../../src/protocol/messages.js';
 import type { Account } from './account.js';
 import type { Traces } from './traces.js';

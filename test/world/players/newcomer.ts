@@ -1,7 +1,7 @@
 /** Somebody who arrives while a job works: runs a job in its sandbox, or cleans the sandbox up. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cleanupId, jobWorkflowId } from '../../../src/addresses/addresses.js';
 import { ApiError } from '../../../src/client/index.js';
-import { cleanupId, jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import { startJob } from '../../../src/workflow-client/jobs/job-client.js';

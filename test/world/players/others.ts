@@ -1,6 +1,6 @@
 /** Other people, who act on the sandboxes of a job, and send it messages. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import { anySignal, timeLimit } from '../../../src/os/any-signal.js';
 import { promptJob } from '../../../src/workflow-client/jobs/job-client.js';
 import type { ProxiedCall } from '../../slow/matrix/faults/fault-proxy.js';

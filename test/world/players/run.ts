@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowFailedError } from '@temporalio/client';
 import { TerminatedFailure } from '@temporalio/common';
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import { jobProgress, resolveJob, startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import type { JobInput, JobResult } from '../../../workflows/index.js';
 import type { RunPlan } from '../plan/plan.js';

@@ -1,5 +1,5 @@
 /** Users who request the stop of one sandbox. Some escalate it, if it goes on failing. */
-import { sandboxStopId } from '../../../src/contract/workflow-safe/addresses.js';
+import { sandboxStopId } from '../../../src/addresses/addresses.js';
 import { parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
 import { awaitStop } from '../../../src/workflow-client/stops/read-stops.js';
 import { requestStop } from '../../../src/workflow-client/stops/stop-client.js';

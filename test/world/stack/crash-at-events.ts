@@ -1,7 +1,7 @@
 /** Kills when the history of a workflow has a certain number of events. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import type { EventOfJob, Plan, Trouble } from '../plan/plan.js';
 
 export type CrashAtEvent = Extract<Trouble, { readonly kind: 'crash'; readonly at: EventOfJob }>;

@@ -1,6 +1,6 @@
 /** The state of one batch: its chunks, their grants and reports, and its end. */
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import { type FanoutPlaces, fanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
 import type {
   BatchInput,
   CarriedBatch,

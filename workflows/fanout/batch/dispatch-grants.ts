@@ -1,7 +1,7 @@
 /** Starts chunks, and sends each its grants. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { getExternalWorkflowHandle, ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
-import { executionOf } from '../../../src/contract/workflow-safe/addresses.js';
+import { executionOf } from '../../../src/addresses/addresses.js';
 import type { ChunkGrant, ChunkInput, ChunkRecord, ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
 import { chunkGrantSignal, workflowTypes } from '../../../src/protocol/messages.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';

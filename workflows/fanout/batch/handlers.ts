@@ -6,8 +6,8 @@ import {
   isCancellation,
   setHandler,
 } from '@temporalio/workflow';
-import { maxChunks, maxItemsInChunk } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { ChunkSubmission, SealRequest } from '../../../src/protocol/fanout/batch-parts.js';
+import { maxChunks, maxItemsInChunk } from '../../../src/protocol/limits.js';
 import {
   addChunkUpdate,
   chunkReportSignal,

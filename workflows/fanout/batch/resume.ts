@@ -4,9 +4,9 @@
  */
 import { getExternalWorkflowHandle } from '@temporalio/workflow';
 import type { SurveyedChunk } from '../../../activities/fanout/store.js';
-import { maxChunks } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { BatchInput, ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import { maxChunks } from '../../../src/protocol/limits.js';
 import { bulk, lookups } from '../../shared/proxies.js';
 import { accounted } from '../chunk/budget.js';
 import { isFailure } from '../chunk/retry-policy.js';

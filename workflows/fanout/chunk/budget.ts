@@ -1,7 +1,8 @@
 /** The budget of a chunk: the amount that an item reserves before it starts, and the amount that remains. Pure. */
-import { longestMachineSeconds } from '../../../src/contract/workflow-safe/machine-types.js';
+
 import type { ChunkInput } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem, MachineType } from '../../../src/protocol/fanout/fanout-input.js';
+import { longestMachineSeconds } from '../../../src/protocol/fanout/longest-machine-seconds.js';
 
 type Terms = Pick<ChunkInput, 'policy' | 'sourceType' | 'timing'>;
 

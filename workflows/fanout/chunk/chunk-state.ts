@@ -1,6 +1,6 @@
 /** The state of one chunk: its items and its grant. */
 import { CancellationScope } from '@temporalio/workflow';
-import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import { type FanoutPlaces, fanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
 import type {
   CarriedChunk,
   ChunkGrant,

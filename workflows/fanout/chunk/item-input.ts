@@ -1,6 +1,6 @@
 /** Builds the input of an item's workflow. Pure. */
-import { executionOf, itemStep } from '../../../src/contract/workflow-safe/addresses.js';
-import type { FanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import { executionOf, itemStep } from '../../../src/addresses/addresses.js';
+import type { FanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
 import type { OtherFields } from '../../../src/contract/workflow-safe/other-fields.js';
 import type { ChunkInput, ItemSource } from '../../../src/protocol/fanout/batch-parts.js';
 import type {

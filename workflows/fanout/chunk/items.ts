@@ -8,7 +8,7 @@ import {
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
-import { executionOf } from '../../../src/contract/workflow-safe/addresses.js';
+import { executionOf } from '../../../src/addresses/addresses.js';
 import type { KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { workflowTypes } from '../../../src/protocol/messages.js';

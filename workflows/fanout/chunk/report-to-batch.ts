@@ -1,6 +1,6 @@
 /** Reports the progress of a chunk to the batch: urgent changes soon, other changes at a limited rate. */
 import { condition, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
-import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import type { ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
 import { chunkReportSignal } from '../../../src/protocol/messages.js';
 import { addEndings } from './add-endings.js';

@@ -1,8 +1,8 @@
 /** Decides what to do after the end of an item, whether it ended in this execution or in an earlier one. Pure. */
 
-import { turnOf } from '../../../src/contract/workflow-safe/next-turn.js';
 import type { KnownItem, NextRun, Resumption } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutPolicy, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import { turnOf } from '../../../src/protocol/fanout/next-turn.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
 
 export interface EndedItem {

@@ -3,7 +3,7 @@
  * for them.
  */
 import { CancellationScope, getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
-import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
+import { followTaskQueue } from '../../../src/addresses/addresses.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { followProxies } from '../../shared/proxies.js';
 import type { ChunkState } from './chunk-state.js';

@@ -1,5 +1,5 @@
 /** Names the fork of an item whose workflow no longer ends it. Pure. */
-import { executionOf, itemStep, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
+import { executionOf, itemStep, ownedSandboxName } from '../../../src/addresses/addresses.js';
 import type { ChunkInput } from '../../../src/protocol/fanout/batch-parts.js';
 import type { LeftBehind } from '../../../src/protocol/job/job-result.js';
 

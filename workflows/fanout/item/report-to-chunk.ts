@@ -3,9 +3,9 @@
  * days.
  */
 import { CancellationScope, type ExternalWorkflowHandle, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
-import { cut, payloadBytes } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../../src/protocol/messages.js';
+import { cut, payloadBytes } from '../../../src/texts/length.js';
 import type { JobState } from '../../job/job-state.js';
 
 /** Longest message, in bytes of a payload: the batch carries one message of each of a thousand chunks to its next run. */

@@ -1,10 +1,10 @@
 /** The result of an item: in full for the result store, and as a summary for its chunk. Pure. */
 import { machineSeconds } from '../../../src/contract/workflow-safe/machine-types.js';
-import { payloadBytes } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemEnding, ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobEnd } from '../../../src/protocol/job/job-input.js';
 import type { JobResult, LeftBehind } from '../../../src/protocol/job/job-result.js';
+import { payloadBytes } from '../../../src/texts/length.js';
 import type { Milestone } from '../../job/carried-job.js';
 import { hasEndedAsRequested } from '../../job/end/has-ended.js';
 import type { JobState } from '../../job/job-state.js';

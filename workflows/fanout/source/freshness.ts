@@ -2,10 +2,10 @@
 
 import type { PreservedWork } from '../../../src/contract/workflow-safe/preserved-work.js';
 import { preservedWorkOf } from '../../../src/contract/workflow-safe/preserved-work.js';
-import type { JobErrorCode, ResultErrorCode } from '../../../src/contract/workflow-safe/result-error-codes.js';
 import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
+import type { JobErrorCode, ResultErrorCode } from '../../../src/protocol/result-error-codes.js';
 import { jobError } from '../../shared/job-termination.js';
 
 /** What to do with a source before it is forked. */

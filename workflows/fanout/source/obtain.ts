@@ -1,9 +1,8 @@
 /** Obtains the source of a batch, and ensures that its snapshot holds its latest content. */
 
 import { workflowInfo } from '@temporalio/workflow';
-import { ownerWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { ownerWorkflowId } from '../../../src/addresses/addresses.js';
 import { machineTypes } from '../../../src/contract/workflow-safe/machine-types.js';
-import type { JobErrorCode } from '../../../src/contract/workflow-safe/result-error-codes.js';
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import {
   changeOfState,
@@ -15,6 +14,7 @@ import { isCreating } from '../../../src/contract/workflow-safe/states.js';
 import type { ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
 import type { MachineType } from '../../../src/protocol/fanout/fanout-input.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
+import type { JobErrorCode } from '../../../src/protocol/result-error-codes.js';
 import { beginStop, stopSandbox } from '../../job/end/stop-sandbox.js';
 import type { JobState } from '../../job/job-state.js';
 import { readSandbox } from '../../job/sandbox/wait-until-usable.js';

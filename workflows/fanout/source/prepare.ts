@@ -12,12 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AwaitedJob } from '../../../activities/fanout/workflow-status.js';
-import {
-  executionOf,
-  followTaskQueue,
-  prepareStep,
-  prepareWorkflowId,
-} from '../../../src/contract/workflow-safe/addresses.js';
+import { executionOf, followTaskQueue, prepareStep, prepareWorkflowId } from '../../../src/addresses/addresses.js';
 import type { FanoutSource } from '../../../src/protocol/fanout/fanout-input.js';
 import type { JobInput } from '../../../src/protocol/job/job-input.js';
 import { workflowTypes } from '../../../src/protocol/messages.js';

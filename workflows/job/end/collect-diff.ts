@@ -1,9 +1,9 @@
 /** Collects what a git repository in the sandbox has changed since the first prompt. */
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
-import { executionOf } from '../../../src/contract/workflow-safe/addresses.js';
-import { patchName } from '../../../src/contract/workflow-safe/patch-name.js';
+import { executionOf } from '../../../src/addresses/addresses.js';
 import type { CollectedDiff, DiffOutcome } from '../../../src/protocol/job/diff.js';
 import type { CollectedFile } from '../../../src/protocol/job/job-result.js';
+import { patchName } from '../../../src/protocol/job/patch-name.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { toJobTermination } from '../../shared/job-termination.js';
 import { files } from '../../shared/proxies.js';

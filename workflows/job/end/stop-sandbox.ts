@@ -9,7 +9,7 @@
  */
 import { sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
-import { longestLagPauseMs } from '../../../src/contract/workflow-safe/read-lag.js';
+import { longestLagPauseMs } from '../../../src/contract/workflow-safe/limits.js';
 import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import type { StopResult } from '../../../src/protocol/job/job-result.js';
 import type { InboxMark } from '../../shared/event-inbox.js';

@@ -1,11 +1,7 @@
 /** Which history is stored at the end of a job, before its sandbox ends. */
 import { workflowInfo } from '@temporalio/workflow';
 import type { TranscriptRequest } from '../../../activities/prompt/transcript.js';
-import {
-  itemTranscripts,
-  jobTranscripts,
-  transcriptKey,
-} from '../../../src/contract/workflow-safe/transcript-places.js';
+import { itemTranscripts, jobTranscripts, transcriptKey } from '../../../src/addresses/transcript-places.js';
 import { reads } from '../../shared/reads.js';
 import type { JobState } from '../job-state.js';
 

@@ -2,7 +2,7 @@
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
 import type { FollowPromptInput } from '../../../activities/prompt/follow-prompt.js';
-import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
+import { followTaskQueue } from '../../../src/addresses/addresses.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';

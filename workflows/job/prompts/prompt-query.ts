@@ -1,8 +1,8 @@
 /** Builds the query that identifies a prompt of a job, and the key of its record. */
 import { workflowInfo } from '@temporalio/workflow';
 import type { PromptQuery } from '../../../activities/prompt/evidence.js';
-import { fanoutPrefix } from '../../../src/contract/workflow-safe/fanout-addresses.js';
-import type { Text } from '../../../src/contract/workflow-safe/stored-text.js';
+import { fanoutPrefix } from '../../../src/addresses/fanout-addresses.js';
+import type { Text } from '../../../src/protocol/stored-text.js';
 import type { JobState } from '../job-state.js';
 
 /** Limit of the ids of other prompts with the same text. They distinguish these prompts while the history lags. */

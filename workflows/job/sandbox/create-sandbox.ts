@@ -1,14 +1,14 @@
 /** Creates or forks the job's own sandbox. Each generation gets one sandbox, whose name contains the job's id. */
 import { isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import type { StartedSandbox } from '../../../activities/sandbox/create.js';
-import { forkTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
-import { itemRecords } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import { forkTaskQueue } from '../../../src/addresses/addresses.js';
+import { itemRecords } from '../../../src/addresses/fanout-addresses.js';
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
 import type { SourceState } from '../../../src/contract/workflow-safe/source-state.js';
 import { isUsable } from '../../../src/contract/workflow-safe/states.js';
-import { bytesOf } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { SandboxSource } from '../../../src/protocol/job/job-input.js';
+import { bytesOf } from '../../../src/protocol/stored-text.js';
 import { confirmMissing } from '../../shared/confirm-missing.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import type { InboxMark } from '../../shared/event-inbox.js';

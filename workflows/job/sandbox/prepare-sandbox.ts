@@ -1,6 +1,6 @@
 /** Prepares a usable sandbox for prompts: waits for hydration and setup, and writes the files. */
 import { workflowInfo } from '@temporalio/workflow';
-import { followTaskQueue, isSentToOwner } from '../../../src/contract/workflow-safe/addresses.js';
+import { followTaskQueue, isSentToOwner } from '../../../src/addresses/addresses.js';
 import { sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
 import { files, followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';

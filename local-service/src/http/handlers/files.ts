@@ -1,12 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import { maxFileBytes } from '../../../../src/contract/workflow-safe/limits.js';
 import { requireMachine, sandboxFor } from '../../access/sandbox-access.js';
 import { newCommandId } from '../../core/ids.js';
 import { machineEnvironment } from '../../environments/on-machine.js';
 import { ServiceError } from '../../service-error.js';
 import type { Operations } from '../operation.js';
-
-/** The limit of a file that is read or written as JSON (assumption). */
-export const maxFileBytes = 32 * 1024 * 1024;
 
 export const fileOperations = {
   async readFile(context, { caller, params: { sandboxId }, query: { path } }) {

@@ -1,10 +1,10 @@
 /** Loads the files that items name: small ones into the item itself, larger ones into the result store. */
 
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../../contract/remote-paths.js';
-import { patchName } from '../../../contract/workflow-safe/patch-name.js';
 import { ItemsError, type ItemWish } from '../../../fanout/index.js';
 import type { FanoutItem } from '../../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../../protocol/job/job-input.js';
+import { patchName } from '../../../protocol/job/patch-name.js';
 import { collectsPatchTwice, patchNameTaken } from '../../../workflow-client/jobs/job-input.js';
 import type { PutPair } from '../../run/file-pairs.js';
 import { findPutFiles, type LocalFile, lostModes, PutFileError, readPutFiles } from '../../run/put-files.js';

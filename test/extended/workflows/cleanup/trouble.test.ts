@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import { sandboxWatchId } from '../../../../src/addresses/addresses.js';
 import type { SandboxClient } from '../../../../src/client/index.js';
-import { sandboxWatchId } from '../../../../src/contract/workflow-safe/addresses.js';
 import { cleanupProgress, listCleanups } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
 import { shareChangedStand } from '../../../workflows/changed-stand.js';
 import {

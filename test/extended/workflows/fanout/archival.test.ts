@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { itemWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
-import { fanoutPlaces, itemRecords } from '../../../../src/contract/workflow-safe/fanout-addresses.js';
+import { itemWorkflowId } from '../../../../src/addresses/addresses.js';
+import { fanoutPlaces, itemRecords } from '../../../../src/addresses/fanout-addresses.js';
 import { fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PromptRecord } from '../../../../activities/prompt/record.js';
-import { executionOf, itemStep, itemWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
-import { fanoutPrefix } from '../../../../src/contract/workflow-safe/fanout-addresses.js';
+import { executionOf, itemStep, itemWorkflowId } from '../../../../src/addresses/addresses.js';
+import { fanoutPrefix } from '../../../../src/addresses/fanout-addresses.js';
 import type { FanoutItemInput } from '../../../../src/protocol/fanout/fanout-input.js';
 import type { fanoutItem } from '../../../../workflows/index.js';
 import { progressOf } from '../../../workflows/job-progress.js';

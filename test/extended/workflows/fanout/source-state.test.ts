@@ -1,6 +1,6 @@
 /** All: what is and what is not a change of the source of a batch. Costs 45 CPU seconds. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { itemWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { itemWorkflowId } from '../../../../src/addresses/addresses.js';
 import { cancelFanout, fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
-import { itemWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { itemWorkflowId } from '../../../../src/addresses/addresses.js';
 import { cancelFanout, fanoutProgress, startFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import { sealFanout } from '../../../../src/workflow-client/fanouts/updates.js';

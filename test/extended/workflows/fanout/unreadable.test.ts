@@ -1,7 +1,7 @@
 /** Objects of the result store that another version of sandflow wrote. Extended tier; some 12 CPU seconds. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { itemWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
-import { fanoutPlaces } from '../../../../src/contract/workflow-safe/fanout-addresses.js';
+import { itemWorkflowId } from '../../../../src/addresses/addresses.js';
+import { fanoutPlaces } from '../../../../src/addresses/fanout-addresses.js';
 import { fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import {

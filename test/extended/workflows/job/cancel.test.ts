@@ -4,8 +4,8 @@
  */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { jobTranscripts } from '../../../../src/addresses/transcript-places.js';
 import { ConnectionError } from '../../../../src/client/index.js';
-import { jobTranscripts } from '../../../../src/contract/workflow-safe/transcript-places.js';
 import type { StoredTranscript } from '../../../../src/result-store/stored-transcript.js';
 import { shareChangedStand } from '../../../workflows/changed-stand.js';
 import { progressOf } from '../../../workflows/job-progress.js';

@@ -3,9 +3,9 @@
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { jobWorkflowId } from '../../../../src/addresses/addresses.js';
 import type { SandboxClient } from '../../../../src/client/index.js';
 import { readConfig } from '../../../../src/config.js';
-import { jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
 import { openControlServer } from '../../../../src/supervisor/control-server.js';
 import { countOpenWork } from '../../../../src/supervisor/open-work.js';
 import { stackPaths } from '../../../../src/supervisor/stack-paths.js';

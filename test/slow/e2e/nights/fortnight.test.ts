@@ -6,8 +6,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { scheduledRunId } from '../../../../src/addresses/schedule-addresses.js';
 import { readConfig } from '../../../../src/config.js';
-import { scheduledRunId } from '../../../../src/contract/workflow-safe/schedule-addresses.js';
 import type { CleanupReport } from '../../../../src/protocol/cleanup.js';
 import { findTemporal } from '../../../../src/supervisor/find-temporal.js';
 import { connectTemporal } from '../../../../src/temporal/connect.js';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../../src/addresses/addresses.js';
 import { arm, shell } from '../../../e2e/stack/fixture.js';
 import { printedBlock } from './printed-commands.js';
 import { createRunbookStand, printedSteps, type RunbookStand } from './runbook-stand.js';

@@ -1,7 +1,7 @@
 /** A single job as a scenario: how to run it, and how to read its result. */
 
 import { vi } from 'vitest';
-import { jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../../src/addresses/addresses.js';
 import type { JobInput, JobResult } from '../../../../workflows/index.js';
 import { resetToBeginning } from '../../../workflows/job/reset-job.js';
 import { progressOf } from '../../../workflows/job-progress.js';

@@ -1,5 +1,5 @@
 /** Batches, stops and cleanups. */
-import { cleanupId, jobWorkflowId, sandboxStopId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { cleanupId, jobWorkflowId, sandboxStopId } from '../../../../src/addresses/addresses.js';
 import { parseEscalation } from '../../../../src/contract/workflow-safe/escalation.js';
 import { readPolicy } from '../../../../src/retention/index.js';
 import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';

@@ -4,6 +4,7 @@ import { fencedBlocks, shellBlocks } from '../../../../local-service/src/agent/s
 import { variablesIn } from '../../../../local-service/src/environments/variables.js';
 import { pathWithoutSecrets } from '../../../../local-service/src/http/call.js';
 import { parsePublicKey } from '../../../../local-service/src/ssh/public-key.js';
+import { parseOwnedSandboxName } from '../../../../src/addresses/addresses.js';
 import { createItemFolders } from '../../../../src/cli/fanout/results/item-folders.js';
 import { leftText } from '../../../../src/cli/output/job-text.js';
 import { escapeUnsafe, oneLine } from '../../../../src/cli/output/terminal-safe.js';
@@ -12,7 +13,6 @@ import { nameMatches } from '../../../../src/cli/sandboxes/list-sandboxes.js';
 import { parseDurationMs } from '../../../../src/cli/units.js';
 import { readBaseUrl } from '../../../../src/client/request-address.js';
 import { retryAfterMs } from '../../../../src/client/retry-after.js';
-import { parseOwnedSandboxName } from '../../../../src/contract/workflow-safe/addresses.js';
 import { createTemplate } from '../../../../src/fanout/template.js';
 import { plainText } from '../../../../src/report/plain-text.js';
 import { readDurationMs } from '../../../../src/texts/duration.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { itemWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { itemWorkflowId } from '../../../../src/addresses/addresses.js';
 import { fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import {
   archivedSandbox,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FaultInput } from '../../../../local-service/src/index.js';
-import { fanoutPlaces } from '../../../../src/contract/workflow-safe/fanout-addresses.js';
+import { fanoutPlaces } from '../../../../src/addresses/fanout-addresses.js';
 import { storedJson } from '../../../../src/result-store/stored-json.js';
 import { fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';

@@ -1,7 +1,7 @@
 /** Inputs of neither jobs nor batches, with sizes around Temporal's limits: each works, or is refused before anything happens. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../../src/addresses/addresses.js';
 import { resolveUpdate } from '../../../../src/protocol/messages.js';
 import type { CleanupPolicy } from '../../../../src/retention/index.js';
 import { readPolicy } from '../../../../src/retention/index.js';

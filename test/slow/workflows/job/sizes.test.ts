@@ -1,7 +1,7 @@
 /** Every input of a job, with sizes around Temporal's limits: each works, or is refused before the start. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../../src/addresses/addresses.js';
 import { promptUpdate } from '../../../../src/protocol/messages.js';
 import { promptJob, startJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import type { JobInput } from '../../../../workflows/index.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploymentOfWorkflow, sandboxWatchId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { deploymentOfWorkflow, sandboxWatchId } from '../../../../src/addresses/addresses.js';
 import { archived, clean, policyFor, ready, stateOf, untilState } from '../../../workflows/cleanup/cleanup-harness.js';
 import { fanoutInput, items, run, source } from '../../../workflows/fanout/fanout-harness.js';
 import { progressOf } from '../../../workflows/job-progress.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { jobIdProblem } from '../../../../src/addresses/addresses.js';
 import { generateJobId, jobInputOf } from '../../../../src/cli/run/job-input.js';
 import type { RunOptions } from '../../../../src/cli/run/options.js';
-import { jobIdProblem } from '../../../../src/contract/workflow-safe/addresses.js';
 import { notifyCommandId } from '../../../../src/notify/index.js';
 import { parseJobInput } from '../../../../src/workflow-client/jobs/job-input.js';
 

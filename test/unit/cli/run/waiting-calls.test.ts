@@ -1,7 +1,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
+import { parseOwnedSandboxName } from '../../../../src/addresses/addresses.js';
 import { waitingCalls, waitingText } from '../../../../src/cli/run/waiting-calls.js';
-import { parseOwnedSandboxName } from '../../../../src/contract/workflow-safe/addresses.js';
 
 const job = { deployment: 'd', jobId: 'nightly' };
 const firstRunId = '0192f1c2-aaaa-7bbb-8ccc-0123456789ab';

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { transcriptKey } from '../../../../src/addresses/transcript-places.js';
 import { createEntryText } from '../../../../src/cli/output/transcript-entry.js';
 import { entriesOfEvents } from '../../../../src/cli/transcript/entry.js';
 import { createHistoryReader } from '../../../../src/cli/transcript/history-reader.js';
 import { createTranscript } from '../../../../src/cli/transcript/transcript.js';
 import { createSandboxClient, type SandboxClient } from '../../../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../../../src/contract/records/sandbox-records.js';
-import { transcriptKey } from '../../../../src/contract/workflow-safe/transcript-places.js';
 import type { PromptResult } from '../../../../src/protocol/job/job-result.js';
 import { storedJson } from '../../../../src/result-store/stored-json.js';
 import { type Answer, type Stand, startStand } from '../../client/http-harness.js';

@@ -1,8 +1,8 @@
 /** The result of a job names what it could not end, find again or confirm; what becomes of its files and its auto-stop. */
 
 import { describe, expect, it } from 'vitest';
+import { ownerWorkflowId } from '../../../../src/addresses/addresses.js';
 import { ApiError, ConnectionError, UnexpectedResponseError } from '../../../../src/client/index.js';
-import { ownerWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
 import type { JobResult } from '../../../../workflows/index.js';
 import { atDeadline } from '../../at-deadline.js';
 import { shareChangedStand } from '../../changed-stand.js';

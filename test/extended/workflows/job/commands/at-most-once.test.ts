@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { executionOf } from '../../../../../src/addresses/addresses.js';
 import type { SandboxClient } from '../../../../../src/client/index.js';
-import { executionOf } from '../../../../../src/contract/workflow-safe/addresses.js';
 import type { JobInput } from '../../../../../workflows/index.js';
 import {
   createStand,

@@ -1,7 +1,7 @@
 /** Stops that a job or a batch leaves failing, and that its escalation takes over. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxStopId } from '../../../../../src/contract/workflow-safe/addresses.js';
+import { sandboxStopId } from '../../../../../src/addresses/addresses.js';
 import type { StopReport } from '../../../../../src/protocol/stop.js';
 import { archivedSandbox, fanoutInput, items, run, source } from '../../../../workflows/fanout/fanout-harness.js';
 import { createIntercept } from '../../../../workflows/intercept.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { jobTranscripts } from '../../../../../src/contract/workflow-safe/transcript-places.js';
+import { jobTranscripts } from '../../../../../src/addresses/transcript-places.js';
 import type { StoredTranscript } from '../../../../../src/result-store/stored-transcript.js';
 import { progressOf } from '../../../../workflows/job-progress.js';
 import { createStand, type Stand, script } from '../../../../workflows/workflow-harness.js';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nameSchema } from '../../../src/contract/requests/sandbox-requests.js';
 import {
   deploymentOfWorkflow,
   deploymentProblem,
@@ -17,8 +16,9 @@ import {
   parseOwnedSandboxName,
   prepareStep,
   prepareWorkflowId,
-} from '../../../src/contract/workflow-safe/addresses.js';
-import { fanoutPlaces, fanoutPrefix, itemRecords } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+} from '../../../src/addresses/addresses.js';
+import { fanoutPlaces, fanoutPrefix, itemRecords } from '../../../src/addresses/fanout-addresses.js';
+import { nameSchema } from '../../../src/contract/requests/sandbox-requests.js';
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz0123456789'];
 const word = (maxLength: number) => fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength });

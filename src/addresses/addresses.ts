@@ -199,9 +199,6 @@ export function followTaskQueue(taskQueue: string): string {
   return `${taskQueue}-follow`;
 }
 
-/** Calls per second on the queue of forks, for all its workers, unless a worker is told otherwise. */
-export const defaultForksPerSecond = 20;
-
 /** Creates and forks of batches have their own task queue. All workers share its rate. */
 export function forkTaskQueue(taskQueue: string): string {
   return `${taskQueue}-fork`;

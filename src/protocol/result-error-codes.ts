@@ -3,8 +3,8 @@
  * way to fix the problem. A test compares them with docs/errors.md. No dependencies: workflow code may import this
  * file.
  */
-import type { ErrorCode } from './error-codes.js';
-import { notSentCode, outcomeUnknownCode } from './service-failure.js';
+import type { ErrorCode } from '../contract/workflow-safe/error-codes.js';
+import { notSentCode, outcomeUnknownCode } from '../contract/workflow-safe/service-failure.js';
 
 export const resultErrors = {
   cancelled: 'It was cancelled.',

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { shortEvent } from '../../../src/contract/records/short-event.js';
 import { isShortText, shortText } from '../../../src/contract/records/short-text.js';
-import { bytesOf, cut, headOf, payloadBytes, storedHead } from '../../../src/contract/workflow-safe/stored-text.js';
+import { bytesOf, headOf, storedHead } from '../../../src/protocol/stored-text.js';
+import { cut, payloadBytes } from '../../../src/texts/length.js';
 
 const stored = { ref: 'inputs/1', bytes: 1_000_000, sha256: '0'.repeat(64), head: 'The beginning' };
 

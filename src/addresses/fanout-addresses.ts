@@ -1,27 +1,8 @@
 /**
- * The addresses of the parts of a batch (workflows, and objects in the result store), and the limits of a batch.
+ * The addresses of the parts of a batch: workflows, and objects in the result store.
  * No dependencies: workflow code imports this file.
  */
 import { itemWorkflowId, jobWorkflowId } from './addresses.js';
-
-/**
- * Limited, because a chunk is one message to Temporal and one workflow, whose history contains the starts of all its
- * items.
- */
-export const maxItemsInChunk = 100;
-/**
- * Temporal accepts 2 MiB in a payload and 4 MiB in a message. A chunk must be smaller, because the message contains
- * other data too.
- */
-export const maxBytesInChunk = 1_000_000;
-/** Temporal warns about payloads of more than 512 KiB. Only a chunk with a single large item exceeds this size. */
-export const usualBytesInChunk = 500_000;
-/**
- * Bounded, because the state of the batch grows with its chunks, and is one payload when the workflow continues as new.
- */
-export const maxChunks = 1_000;
-/** Bounded, because each retry needs another fork and costs as much as the first try. */
-export const maxRetries = 10;
 
 /** The id of the workflow for the chunk with the number `chunk`. */
 export function chunkWorkflowId(deployment: string, batchId: string, chunk: number): string {
