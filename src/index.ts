@@ -25,17 +25,17 @@ export * from './bridge/index.js';
 export * from './client/index.js';
 export { type Config, readConfig } from './config.js';
 export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/workflow-safe/error-codes.js';
+export * from './encryption/index.js';
+export { SandflowError } from './errors/sandflow-error.js';
+export * from './notify/index.js';
+export type * from './protocol/cleanup.js';
 export {
   type Escalation,
   type EscalationAction,
   type EscalationStep,
   type ParseEscalationOptions,
   parseEscalation,
-} from './contract/workflow-safe/escalation.js';
-export * from './encryption/index.js';
-export { SandflowError } from './errors/sandflow-error.js';
-export * from './notify/index.js';
-export type * from './protocol/cleanup.js';
+} from './protocol/escalation.js';
 export type * from './protocol/fanout/fanout-input.js';
 export type * from './protocol/fanout/fanout-progress.js';
 export type * from './protocol/fanout/fanout-result.js';

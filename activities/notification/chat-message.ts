@@ -1,6 +1,6 @@
 /** A notification as a message in a chat: what happened, what it costs, and the command that shows more. Pure. */
 
-import type { Chat } from '../../src/contract/workflow-safe/chats.js';
+import type { Chat } from '../../src/protocol/chats.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
 import type { Notification } from '../../src/protocol/notification.js';
 import { cut } from '../../src/texts/length.js';

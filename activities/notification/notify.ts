@@ -2,11 +2,11 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
-import { chats } from '../../src/contract/workflow-safe/chats.js';
 import { SandflowError } from '../../src/errors/sandflow-error.js';
 import { withoutSecrets, withoutSecretsIn } from '../../src/errors/without-secrets.js';
 import type { NotifyCommands } from '../../src/notify/index.js';
 import { anySignal, timeLimit } from '../../src/os/any-signal.js';
+import { chats } from '../../src/protocol/chats.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { Notification } from '../../src/protocol/notification.js';
 import { cut } from '../../src/texts/length.js';

@@ -1,7 +1,7 @@
 /** Asks the workflow of a sandbox's stops about its requests. Reads Temporal only. */
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import { stepText } from '../../src/contract/workflow-safe/escalation.js';
+import { stepText } from '../../src/protocol/escalation.js';
 import type { StopRequestView } from '../../src/protocol/stop.js';
 import type { StopFollower } from '../../src/retention/index.js';
 import { stopReport } from '../../src/workflow-client/stops/read-stops.js';

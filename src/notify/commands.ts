@@ -2,10 +2,10 @@
  * Stores the commands that notifications may run, by id. They are in a file of the worker, never in a workflow's input.
  */
 
-import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { acquireFileLock } from '../os/file-lock.js';
 import { readPrivateFile, writePrivateFile } from '../os/private-file.js';
+import { notifyCommandIdPattern } from '../protocol/notify-command.js';
 import { requireOptions } from '../settings/required-options.js';
 import { repeatedField } from '../texts/lost-fields.js';
 import { withoutMark } from '../texts/parse-json.js';

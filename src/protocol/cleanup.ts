@@ -1,5 +1,6 @@
 /** The input, result and progress of a `retentionCleanup`. Types only. */
-import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry, PolicyPattern } from '../retention/index.js';
+import type { CleanupPlan, ExpiryWarning, PlanEntry, PolicyPattern } from './cleanup-plan.js';
+import type { CleanupPolicy } from './cleanup-policy.js';
 import type { JobTiming } from './job/job-input.js';
 import type { JobProgress } from './job/job-progress.js';
 import type { JobError } from './job/job-result.js';

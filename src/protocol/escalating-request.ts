@@ -1,5 +1,5 @@
 /** The request to stop that a job, a batch or a cleanup hands over. Pure. */
-import { type Escalation, lastStepMs, timeForLastStepMs } from '../contract/workflow-safe/escalation.js';
+import { type Escalation, lastStepMs, timeForLastStepMs } from './escalation.js';
 import type { NotifyTarget } from './job/job-input.js';
 import type { StopRequest } from './stop.js';
 

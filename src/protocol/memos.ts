@@ -1,5 +1,5 @@
 /** What workflows write into their memos, so that lists can show it without a query. */
-import type { EndedSandbox } from '../contract/workflow-safe/ended-sandbox.js';
+import type { EndedSandbox } from './ended-sandbox.js';
 
 /** The start of the first run: Temporal knows only the start of the newest one. */
 export interface StartMemo {

@@ -1,7 +1,7 @@
 /** The input, result and progress of a `stopAndAwaitArchive`. Types only. */
 
-import type { Escalation, EscalationAction } from '../contract/workflow-safe/escalation.js';
 import type { PreservedWork } from '../contract/workflow-safe/preserved-work.js';
+import type { Escalation, EscalationAction } from './escalation.js';
 import type { JobTiming, NotifyTarget } from './job/job-input.js';
 import type { JobProgress } from './job/job-progress.js';
 import type { JobError, Wake } from './job/job-result.js';

@@ -5,37 +5,8 @@
 
 import type { Sandbox } from '../contract/records/sandbox-records.js';
 import { hasFailedAttempt, isUsable } from '../contract/workflow-safe/states.js';
+import type { SandboxFacts, Saved } from '../protocol/cleanup-plan.js';
 import { isDate } from '../texts/is-date.js';
-
-/** Whether the work in a sandbox is saved. `unknown` if the service does not say. */
-export type Saved = 'saved' | 'stale' | 'none' | 'expired' | 'unknown';
-
-export interface SandboxFacts {
-  readonly id: string;
-  readonly name: string | null;
-  readonly state: string;
-  readonly access: string | null;
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
-  readonly archiveAfter: string | null;
-  readonly environment: string | null;
-  readonly createdBy: string | null;
-  readonly createdById: string | null;
-  /** Cost since the first of the month; null if it was not requested. */
-  readonly dollars: number | null;
-  readonly stopId: string | null;
-  readonly stopStatus: string | null;
-  /** When the stop was requested of which an attempt has failed; null if no stop fails. */
-  readonly stopFailingSince: string | null;
-  /** Time in ms from that request to the last attempt, both by the clock of the service; null if no stop fails. */
-  readonly stopFailedForMs: number | null;
-  readonly stoppedAt: string | null;
-  readonly dataExpiredAt: string | null;
-  /** Time of the last known activity; null if the sandbox is busy, or if the service does not say. */
-  readonly idleSince: string | null;
-  readonly saved: Saved;
-  readonly savedAt: string | null;
-}
 
 export function factsOf(sandbox: Sandbox): SandboxFacts {
   const { stop } = sandbox;

@@ -3,13 +3,14 @@
  * action. Pure. The guards form a list, so that a test can remove each guard and show that the cleanup then loses
  * something that it must keep.
  */
-import { changedSince, changedSinceOfFailing, type SandboxFacts } from './facts.js';
+
+import type { PlannedAction, SandboxFacts, SnapshotFacts } from '../protocol/cleanup-plan.js';
+import type { CleanupPolicy } from '../protocol/cleanup-policy.js';
+import type { Ownership } from '../protocol/sandbox-owner.js';
+import { changedSince, changedSinceOfFailing } from './facts.js';
 import { fitsAny } from './glob.js';
 import { ruleFor } from './match.js';
-import type { Ownership } from './ownership.js';
 import { isOwn, mayDelete, ownerRefusal } from './plan-refusals.js';
-import type { PlannedAction, SnapshotFacts } from './plan-types.js';
-import type { CleanupPolicy } from './policy.js';
 import { deletableSnapshots } from './snapshots.js';
 import { isWindowOpen, windowsText } from './window.js';
 

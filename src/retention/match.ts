@@ -1,8 +1,8 @@
 /** Finds the rule that a sandbox fits. Pure. */
-import type { SandboxFacts } from './facts.js';
+import type { SandboxFacts, StopFollower } from '../protocol/cleanup-plan.js';
+import type { CleanupPolicy, Rule, RuleMatch } from '../protocol/cleanup-policy.js';
+import type { Ownership } from '../protocol/sandbox-owner.js';
 import { firstFit, fitsAny } from './glob.js';
-import type { Ownership } from './ownership.js';
-import type { CleanupPolicy, Rule, RuleMatch } from './policy.js';
 
 /** A sandbox and its owner. */
 export interface Candidate {
@@ -10,13 +10,6 @@ export interface Candidate {
   readonly owner: Ownership;
   /** Who waits for its failing stop; null or absent if nobody does. */
   readonly follower?: StopFollower | null;
-}
-
-/** A request that waits for a failing stop. */
-export interface StopFollower {
-  readonly requestId: string;
-  /** The next step of its escalation; null if it has none, or all have ended. */
-  readonly nextStep: string | null;
 }
 
 /** The states that a deletion applies to if its rule names none: stopped or failed sandboxes, never running ones. */

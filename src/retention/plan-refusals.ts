@@ -1,10 +1,10 @@
 /** Decides why the action of a rule is not planned. Pure. */
 import { isCreating } from '../contract/workflow-safe/states.js';
+import type { Decision, SnapshotFacts } from '../protocol/cleanup-plan.js';
+import type { CleanupPolicy, Rule, RuleAction } from '../protocol/cleanup-policy.js';
+import type { Ownership } from '../protocol/sandbox-owner.js';
 import { fitsAny } from './glob.js';
 import type { Candidate } from './match.js';
-import type { Ownership } from './ownership.js';
-import type { Decision, SnapshotFacts } from './plan-types.js';
-import type { CleanupPolicy, Rule, RuleAction } from './policy.js';
 
 interface Draft {
   readonly policy: CleanupPolicy;

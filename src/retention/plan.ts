@@ -6,14 +6,27 @@
  * or is one of the newest of its group, or if there is nothing to do; the plan names the first of these reasons. The
  * remaining actions are done oldest sandbox first, up to the night's limit.
  */
-import { stepText } from '../contract/workflow-safe/escalation.js';
+
+import type { CleanupPlan, Decision, PlanEntry, PlannedAction, SnapshotFacts } from '../protocol/cleanup-plan.js';
+import type { CleanupPolicy, Rule } from '../protocol/cleanup-policy.js';
+import { stepText } from '../protocol/escalation.js';
 import { type Candidate, fitsGroup, groupOf, ruleFor, sinceMs } from './match.js';
 import { refusalOf } from './plan-refusals.js';
-import type { CleanupPlan, Decision, PlanEntry, PlanInput, PlannedAction, SnapshotFacts } from './plan-types.js';
-import type { CleanupPolicy, Rule } from './policy.js';
 import { unmatchedPatterns } from './policy-patterns.js';
 import { deletableSnapshots } from './snapshots.js';
 import { dataExpiresAtMs, warningsOf } from './warnings.js';
+
+export interface PlanInput {
+  readonly policy: CleanupPolicy;
+  readonly nowMs: number;
+  readonly candidates: readonly Candidate[];
+  /** By sandbox id; only if a rule deletes snapshots. */
+  readonly snapshots: ReadonlyMap<string, readonly SnapshotFacts[]>;
+  /** Number of actions that earlier runs of this night have done. */
+  readonly takenTonight: number;
+  /** Number of sandboxes when the night began; null if no run of this night has counted them. */
+  readonly fleetTonight: number | null;
+}
 
 interface Drafted {
   readonly candidate: Candidate;

@@ -1,9 +1,10 @@
 /** All patterns of a policy, and those that match nothing: a mistyped one protects nothing, and nobody sees it. Pure. */
+
+import type { CleanupPlan, PolicyPattern, SnapshotFacts } from '../protocol/cleanup-plan.js';
+import type { CleanupPolicy } from '../protocol/cleanup-policy.js';
 import { fitsAny } from './glob.js';
 import type { Candidate } from './match.js';
 import { mayDelete } from './plan-refusals.js';
-import type { CleanupPlan, PolicyPattern, SnapshotFacts } from './plan-types.js';
-import type { CleanupPolicy } from './policy.js';
 
 type Matched = 'name' | 'environment' | 'creator' | 'snapshotName';
 

@@ -1,16 +1,16 @@
 /** The schema of the policy file: the accepted values, the defaults, and the meaning of each field. */
 
 import { z } from 'zod';
-import { notifyCommandIdPattern } from '../contract/notify-command.js';
-import { chats } from '../contract/workflow-safe/chats.js';
-import { type Escalation, parseEscalation } from '../contract/workflow-safe/escalation.js';
 import { sandboxStates } from '../contract/workflow-safe/states.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { chats } from '../protocol/chats.js';
+import { type CleanupPolicy, type Rule, type Window, weekdays } from '../protocol/cleanup-policy.js';
+import { type Escalation, parseEscalation } from '../protocol/escalation.js';
+import { notifyCommandIdPattern } from '../protocol/notify-command.js';
+import { ownerStatuses } from '../protocol/sandbox-owner.js';
 import { durationPattern, readDurationMs } from '../texts/duration.js';
 import { isTimeZone } from '../texts/time-zone.js';
 import { patternProblem } from './glob.js';
-import { ownerStatuses } from './ownership.js';
-import { type CleanupPolicy, type Rule, type Window, weekdays } from './policy.js';
 
 const title = z.string().min(1).max(100);
 const pattern = z

@@ -1,9 +1,9 @@
 /** Reads a policy file, and reports the line of each problem. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { noCommandText } from '../contract/notify-command.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import type { CleanupPolicy } from '../protocol/cleanup-policy.js';
+import { noCommandText } from '../protocol/notify-command.js';
 import { checkInput, fieldText } from '../settings/input-problems.js';
-import type { CleanupPolicy } from './policy.js';
 import { policyOf, policySchema } from './policy-schema.js';
 
 /** Limit of a policy, in characters: it is part of the input of a workflow and of its schedule. */

@@ -1,5 +1,5 @@
 /** Says when the cleanups of a policy run if nobody says otherwise. Pure. */
-import { type CleanupPolicy, weekdays } from './policy.js';
+import { type CleanupPolicy, weekdays } from '../protocol/cleanup-policy.js';
 
 /** 02:30, for policies without windows. */
 const defaultMinute = 150;

@@ -1,7 +1,8 @@
 /** Selects the snapshots of a sandbox that may be deleted. Pure. */
+
+import type { SnapshotFacts } from '../protocol/cleanup-plan.js';
+import type { CleanupPolicy, Rule } from '../protocol/cleanup-policy.js';
 import { fitsAny } from './glob.js';
-import type { SnapshotFacts } from './plan-types.js';
-import type { CleanupPolicy, Rule } from './policy.js';
 
 /** A snapshot of unknown age counts as new. Equal ages are ordered by id. */
 function oldestFirst(a: SnapshotFacts, b: SnapshotFacts): number {

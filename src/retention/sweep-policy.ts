@@ -1,6 +1,7 @@
 /** The policy of `sandflow stops sweep`: a cleanup that does nothing but escalate failing stops. Pure. */
-import type { Escalation } from '../contract/workflow-safe/escalation.js';
-import type { CleanupPolicy } from './policy.js';
+
+import type { CleanupPolicy } from '../protocol/cleanup-policy.js';
+import type { Escalation } from '../protocol/escalation.js';
 
 /** Options of `sweepPolicy`. */
 export interface SweepOptions {

@@ -1,10 +1,10 @@
 /** Finds the protected sandboxes whose data is about to expire. Pure. */
+
+import type { ExpiryWarning, SandboxFacts } from '../protocol/cleanup-plan.js';
+import type { CleanupPolicy } from '../protocol/cleanup-policy.js';
 import { isDate } from '../texts/is-date.js';
-import type { SandboxFacts } from './facts.js';
 import { fitsAny } from './glob.js';
 import type { Candidate } from './match.js';
-import type { ExpiryWarning } from './plan-types.js';
-import type { CleanupPolicy } from './policy.js';
 
 /** The service deletes snapshot data 14 days after the stop (specification, "Limits"). */
 const dataKeptMs = 14 * 86_400_000;

@@ -1,5 +1,5 @@
 /** Checks whether a policy's windows are open, by the wall clock of its time zone. Pure. */
-import { type CleanupPolicy, type Weekday, type Window, weekdays } from './policy.js';
+import { type CleanupPolicy, type Weekday, type Window, weekdays } from '../protocol/cleanup-policy.js';
 
 interface WallClock {
   readonly day: Weekday;

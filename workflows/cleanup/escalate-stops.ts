@@ -1,9 +1,9 @@
 /** The part of a cleanup that gives failing stops to the workflow of the sandbox's stops, and tells what that did. */
 import { CancellationScope, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import type { AppliedAction } from '../../activities/cleanup/guarded-action.js';
-import { stepText } from '../../src/contract/workflow-safe/escalation.js';
 import type { ActionResult } from '../../src/protocol/cleanup.js';
 import { escalatingRequest } from '../../src/protocol/escalating-request.js';
+import { stepText } from '../../src/protocol/escalation.js';
 import type { EscalationStepView, StopOutcome, StopRequestView } from '../../src/protocol/stop.js';
 import { toJobTermination } from '../shared/job-termination.js';
 import { effects, lookups } from '../shared/proxies.js';

@@ -16,8 +16,8 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { EscalatedStop, EscalateStopInput } from '../../activities/stop/escalate-stop.js';
-import { stepText } from '../../src/contract/workflow-safe/escalation.js';
 import { type ServiceFailure, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
+import { stepText } from '../../src/protocol/escalation.js';
 import { deletionClaim } from '../../src/protocol/messages.js';
 import type { EscalationStepRecord, StopRecord } from '../../src/protocol/stop.js';
 import { followDeletion } from '../shared/follow-deletion.js';

@@ -5,7 +5,7 @@
  * late, for a stop that has failed for hours, keep the distance that was written between them. So nobody loses the time
  * to react that lies between an announcement and a deletion.
  */
-import { type Escalation, stepText } from '../../src/contract/workflow-safe/escalation.js';
+import { type Escalation, stepText } from '../../src/protocol/escalation.js';
 import type { EscalationStepRecord, EscalationStepView, StopRecord } from '../../src/protocol/stop.js';
 
 export function newSteps({ steps }: Escalation): EscalationStepRecord[] {

@@ -18,7 +18,7 @@ import {
   isCancellation,
   setHandler,
 } from '@temporalio/workflow';
-import { escalationProblem } from '../../src/contract/workflow-safe/escalation.js';
+import { escalationProblem } from '../../src/protocol/escalation.js';
 import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from '../../src/protocol/messages.js';
 import type { StopInput, StopReport, StopRequest } from '../../src/protocol/stop.js';
 import { untilStopped } from '../shared/follow-stop.js';

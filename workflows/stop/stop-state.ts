@@ -1,6 +1,6 @@
 /** The state of one stop workflow: its requests, its observations and its notifications. */
 import { CancellationScope, log, metricMeter, setCurrentDetails } from '@temporalio/workflow';
-import type { EscalationAction } from '../../src/contract/workflow-safe/escalation.js';
+import type { EscalationAction } from '../../src/protocol/escalation.js';
 import type { JobTiming, NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { Wake } from '../../src/protocol/job/job-result.js';
 import type { CarriedStop, StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';

@@ -1,10 +1,10 @@
 /** Reads `--notify`. The text of a command stays in a file of this machine; the input contains only its id. */
 
 import type { Config } from '../../config.js';
-import { notifyCommandIdPattern } from '../../contract/notify-command.js';
-import { type Chat, chats } from '../../contract/workflow-safe/chats.js';
 import { notifyCommandId } from '../../notify/command-id.js';
+import { type Chat, chats } from '../../protocol/chats.js';
 import type { NotifyTarget } from '../../protocol/job/job-input.js';
+import { notifyCommandIdPattern } from '../../protocol/notify-command.js';
 import { keepUrlSecrets } from '../../secrecy/known-secrets.js';
 import { badConfiguration, UsageError } from '../usage-error.js';
 

@@ -1,6 +1,7 @@
 /** The options `--escalate` and `--escalate-may-delete` of `stop`, `run` and `fanout`. Pure. */
-import { type Escalation, parseEscalation } from '../../contract/workflow-safe/escalation.js';
+
 import { SandflowError } from '../../errors/sandflow-error.js';
+import { type Escalation, parseEscalation } from '../../protocol/escalation.js';
 import { UsageError } from '../usage-error.js';
 
 export interface EscalationOptions {

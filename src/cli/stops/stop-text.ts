@@ -1,6 +1,6 @@
 /** Describes a stop request as text. Pure. */
 
-import { stepText } from '../../contract/workflow-safe/escalation.js';
+import { stepText } from '../../protocol/escalation.js';
 import type { JobError } from '../../protocol/job/job-result.js';
 import type { EscalationStepView, StopOutcome, StopRequest, StopRequestView } from '../../protocol/stop.js';
 import { shellWord } from '../../texts/shell-word.js';

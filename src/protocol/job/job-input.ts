@@ -1,9 +1,10 @@
 /** The input of a `createThenPrompt` job. Types only. */
-import type { Chat } from '../../contract/workflow-safe/chats.js';
-import type { Escalation } from '../../contract/workflow-safe/escalation.js';
+
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { SourceState } from '../../contract/workflow-safe/source-state.js';
+import type { Chat } from '../chats.js';
+import type { Escalation } from '../escalation.js';
 import type { Text } from '../stored-text.js';
 
 /** Time limits and intervals of a job. `wait-intervals.ts` holds the default of every field; tests shorten them. */

@@ -1,8 +1,8 @@
 /** Checks the input of a cleanup before anything is started or scheduled. */
 
 import { deploymentProblem } from '../../addresses/addresses.js';
-import { noCommandText } from '../../contract/notify-command.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
+import { noCommandText } from '../../protocol/notify-command.js';
 import { patternProblem } from '../../retention/glob.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 import { patternsOf } from '../../retention/policy-patterns.js';

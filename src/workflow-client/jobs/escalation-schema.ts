@@ -1,6 +1,6 @@
 /** Validates an escalation where it enters: in a stop, a job or a batch. */
 import { z } from 'zod';
-import { type Escalation, escalationActions, escalationProblem } from '../../contract/workflow-safe/escalation.js';
+import { type Escalation, escalationActions, escalationProblem } from '../../protocol/escalation.js';
 import type { JobEscalation } from '../../protocol/job/job-input.js';
 import { notifyTargetSchema } from './notify-target.js';
 

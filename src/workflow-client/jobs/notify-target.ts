@@ -1,7 +1,7 @@
 /** Validates whom to notify. */
 import { z } from 'zod';
-import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
-import { chats } from '../../contract/workflow-safe/chats.js';
+import { chats } from '../../protocol/chats.js';
+import { noCommandText, notifyCommandIdPattern } from '../../protocol/notify-command.js';
 
 export const notifyTargetSchema = z
   .strictObject({

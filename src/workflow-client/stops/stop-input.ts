@@ -1,8 +1,8 @@
 /** Validates a request to stop a sandbox before anything starts. */
 import { z } from 'zod';
 import { sandboxIdSchema } from '../../contract/records/sandbox-records.js';
-import { type Escalation, lastStepMs, timeForLastStepMs } from '../../contract/workflow-safe/escalation.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
+import { type Escalation, lastStepMs, timeForLastStepMs } from '../../protocol/escalation.js';
 import type { StopRequest } from '../../protocol/stop.js';
 import { durationText } from '../../texts/duration.js';
 import { escalationSchema } from '../jobs/escalation-schema.js';

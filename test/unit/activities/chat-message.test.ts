@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chatMessage } from '../../../activities/notification/chat-message.js';
-import { type Chat, chats } from '../../../src/contract/workflow-safe/chats.js';
+import { type Chat, chats } from '../../../src/protocol/chats.js';
 import type { Notification } from '../../../src/protocol/notification.js';
 
 const job: Notification = {

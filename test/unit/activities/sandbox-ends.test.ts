@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { endsIn } from '../../../activities/cleanup/sandbox-ends.js';
-import { endedKey, type SandboxEnding } from '../../../src/contract/workflow-safe/ended-sandbox.js';
+import { endedKey, type SandboxEnding } from '../../../src/protocol/ended-sandbox.js';
 import { lastEnd } from '../../../src/retention/index.js';
 
 const closed = (workflowId: string, end: SandboxEnding, endedAtMs: number, closedAtMs: number) =>

@@ -31,7 +31,6 @@ export const importRules: readonly Rule[] = [
   {
     part: 'src/protocol',
     own: ['src/addresses', 'src/contract/workflow-safe', 'src/errors', 'src/texts'],
-    ownTypes: ['src/retention'],
     packages: ['@temporalio/workflow'],
   },
   { part: 'src/client', own: [...ground, 'src/contract'], packages: ['node:', 'undici', 'zod'] },
@@ -49,8 +48,16 @@ export const importRules: readonly Rule[] = [
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },
   { part: 'src/secret-store', own: [...ground, 'src/contract', 'src/os'], packages: ['node:'] },
-  { part: 'src/notify', own: [...ground, 'src/contract', 'src/os', 'src/webhook'], packages: ['node:'] },
-  { part: 'src/retention', own: [...ground, 'src/addresses', 'src/contract'], packages: ['yaml', 'zod'] },
+  {
+    part: 'src/notify',
+    own: [...ground, 'src/contract', 'src/protocol', 'src/os', 'src/webhook'],
+    packages: ['node:'],
+  },
+  {
+    part: 'src/retention',
+    own: [...ground, 'src/addresses', 'src/contract', 'src/protocol'],
+    packages: ['yaml', 'zod'],
+  },
   {
     part: 'src/temporal',
     own: [...ground, 'src/contract', 'src/addresses', 'src/protocol', 'src/os'],
@@ -78,7 +85,7 @@ export const importRules: readonly Rule[] = [
   {
     part: 'workflows',
     own: workflowSafe,
-    ownTypes: ['activities', 'src/retention'],
+    ownTypes: ['activities'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
   {

@@ -133,7 +133,7 @@ const limits: readonly (readonly [string, string])[] = [
     'requests that wait for the stop of one sandbox',
     count(constantIn('workflows/stop/stop-and-await-archive.ts', 'openAtMost')),
   ],
-  ['steps of an escalation', count(constantIn('src/contract/workflow-safe/escalation.ts', 'mostSteps'))],
+  ['steps of an escalation', count(constantIn('src/protocol/escalation.ts', 'mostSteps'))],
   ['rules of a policy', count(numberIn(policySchema, /at least one rule'\)\.max\(([\d_]+)\)/))],
   ['actions of a cleanup per night', count(numberIn(policySchema, /maxActions: .*\.default\(([\d_]+)\)/))],
   ['random delay of a schedule', days(longestJitterMs)],

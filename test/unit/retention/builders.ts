@@ -1,10 +1,10 @@
 /** One sandbox, rule or policy each, of which a test names only what it is about. */
-import type { SandboxFacts } from '../../../src/retention/facts.js';
+import type { SandboxFacts } from '../../../src/protocol/cleanup-plan.js';
+import type { CleanupPolicy, Rule, RuleMatch } from '../../../src/protocol/cleanup-policy.js';
+import type { Ownership } from '../../../src/protocol/sandbox-owner.js';
 import type { Candidate } from '../../../src/retention/match.js';
-import type { Ownership } from '../../../src/retention/ownership.js';
+import type { PlanInput } from '../../../src/retention/plan.js';
 import { planCleanup } from '../../../src/retention/plan.js';
-import type { PlanInput } from '../../../src/retention/plan-types.js';
-import type { CleanupPolicy, Rule, RuleMatch } from '../../../src/retention/policy.js';
 
 export const nowMs = Date.parse('2026-06-15T02:00:00Z');
 

@@ -1,7 +1,7 @@
 /** A service and a Temporal that change while an action reads them. */
 import type { ActionPorts } from '../../../activities/cleanup/guarded-action.js';
+import type { PlannedAction } from '../../../src/protocol/cleanup-plan.js';
 import { ownershipOf } from '../../../src/retention/ownership.js';
-import type { PlannedAction } from '../../../src/retention/plan-types.js';
 import type { Seen } from './truths.js';
 import { deployment, type Truth, type World } from './worlds.js';
 

@@ -1,6 +1,6 @@
 /** Rules that escalate failing stops: which sandboxes they fit, what they leave, and which guards refuse them. */
 import { describe, expect, it, test } from 'vitest';
-import { parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
+import { parseEscalation } from '../../../src/protocol/escalation.js';
 import { changedSince, changedSinceOfFailing, factsOf } from '../../../src/retention/facts.js';
 import { judge } from '../../../src/retention/guards.js';
 import { readPolicy, sweepPolicy } from '../../../src/retention/index.js';

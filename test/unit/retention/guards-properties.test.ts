@@ -5,10 +5,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { doAction } from '../../../activities/cleanup/guarded-action.js';
+import type { PlannedAction } from '../../../src/protocol/cleanup-plan.js';
+import type { CleanupPolicy } from '../../../src/protocol/cleanup-policy.js';
 import { type Guard, guards, judge } from '../../../src/retention/guards.js';
 import { planCleanup } from '../../../src/retention/plan.js';
-import type { PlannedAction } from '../../../src/retention/plan-types.js';
-import type { CleanupPolicy } from '../../../src/retention/policy.js';
 import { changingWorld } from './changing-world.js';
 import { type Circumstances, wrongs } from './truths.js';
 import { changes, fleet, nowMs, ownerIn, policy, type World } from './worlds.js';

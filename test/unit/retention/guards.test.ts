@@ -1,7 +1,7 @@
 /** What the guards say right before an action, and why they refuse it. */
 import { describe, expect, test } from 'vitest';
+import type { PlannedAction } from '../../../src/protocol/cleanup-plan.js';
 import { type ApplyLook, judge } from '../../../src/retention/guards.js';
-import type { PlannedAction } from '../../../src/retention/plan-types.js';
 import { daysAgo, factsWith, nobody, nowMs, policyWith, ruleWith } from './builders.js';
 
 const planned: PlannedAction = {

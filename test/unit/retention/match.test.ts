@@ -1,9 +1,9 @@
 /** Which sandboxes a rule fits, and which of them form a group. */
 import { describe, expect, test } from 'vitest';
-import type { SandboxFacts } from '../../../src/retention/facts.js';
+import type { SandboxFacts } from '../../../src/protocol/cleanup-plan.js';
+import type { KeepLastPer, Rule, RuleMatch } from '../../../src/protocol/cleanup-policy.js';
+import type { Ownership } from '../../../src/protocol/sandbox-owner.js';
 import { groupOf, ruleFor, sinceMs } from '../../../src/retention/match.js';
-import type { Ownership } from '../../../src/retention/ownership.js';
-import type { KeepLastPer, Rule, RuleMatch } from '../../../src/retention/policy.js';
 import { candidateWith, daysAgo, factsWith, nobody, nowMs, policyWith, ruleWith } from './builders.js';
 
 const dayMs = 86_400_000;

@@ -1,8 +1,9 @@
 /** Who owns a sandbox, and whom Temporal must be asked about. */
 import { describe, expect, test } from 'vitest';
 import { executionOf, ownedSandboxName } from '../../../src/addresses/addresses.js';
-import type { SandboxEnding } from '../../../src/contract/workflow-safe/ended-sandbox.js';
-import { type OwnerSeen, ownershipOf, ownerToAsk, type SandboxEnd } from '../../../src/retention/ownership.js';
+import type { SandboxEnding } from '../../../src/protocol/ended-sandbox.js';
+import type { SandboxEnd } from '../../../src/protocol/sandbox-owner.js';
+import { type OwnerSeen, ownershipOf, ownerToAsk } from '../../../src/retention/ownership.js';
 
 const runId = '0197-7000-8000-3030303030aa';
 const execution = executionOf(runId);

@@ -1,6 +1,6 @@
 /** The one language of patterns: what is refused, what matches, and what is told because it matches nothing. */
 import { describe, expect, test } from 'vitest';
-import { parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
+import { parseEscalation } from '../../../src/protocol/escalation.js';
 import { fitsAny, patternProblem } from '../../../src/retention/glob.js';
 import { type CleanupPolicy, readPolicy, unprotectedProblem } from '../../../src/retention/index.js';
 import { checkCleanup } from '../../../src/workflow-client/cleanups/cleanup-input.js';

@@ -1,10 +1,10 @@
 /** Plans of random fleets by random policies. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { CleanupPolicy } from '../../../src/protocol/cleanup-policy.js';
 import { fitsAny } from '../../../src/retention/glob.js';
 import { groupOf } from '../../../src/retention/match.js';
 import { planCleanup } from '../../../src/retention/plan.js';
-import type { CleanupPolicy } from '../../../src/retention/policy.js';
 import { fleet, nowMs, ownerIn, policy, type World } from './worlds.js';
 
 const planOf = (world: World, by: CleanupPolicy, takenTonight = 0) =>

@@ -1,8 +1,8 @@
 /** Why a plan leaves a sandbox alone. */
 import { describe, expect, test } from 'vitest';
-import type { SandboxFacts } from '../../../src/retention/facts.js';
-import type { Ownership } from '../../../src/retention/ownership.js';
-import type { CleanupPolicy, Rule } from '../../../src/retention/policy.js';
+import type { SandboxFacts } from '../../../src/protocol/cleanup-plan.js';
+import type { CleanupPolicy, Rule } from '../../../src/protocol/cleanup-policy.js';
+import type { Ownership } from '../../../src/protocol/sandbox-owner.js';
 import { candidateWith, daysAgo, nobody, planWith, policyWith, ruleWith } from './builders.js';
 
 interface Given {

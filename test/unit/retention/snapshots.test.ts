@@ -1,7 +1,7 @@
 /** Which snapshots of a sandbox may be deleted. */
 import { expect, test } from 'vitest';
-import type { SnapshotFacts } from '../../../src/retention/plan-types.js';
-import type { Rule } from '../../../src/retention/policy.js';
+import type { SnapshotFacts } from '../../../src/protocol/cleanup-plan.js';
+import type { Rule } from '../../../src/protocol/cleanup-policy.js';
 import { deletableSnapshots } from '../../../src/retention/snapshots.js';
 import { daysAgo, nowMs, ruleWith } from './builders.js';
 

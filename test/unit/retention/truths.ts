@@ -1,6 +1,6 @@
 /** Why an action is wrong, computed independently of the tested code. */
-import type { PlannedAction } from '../../../src/retention/plan-types.js';
-import type { CleanupPolicy } from '../../../src/retention/policy.js';
+import type { PlannedAction } from '../../../src/protocol/cleanup-plan.js';
+import type { CleanupPolicy } from '../../../src/protocol/cleanup-policy.js';
 import { nowMs, type Truth } from './worlds.js';
 
 export interface Circumstances {

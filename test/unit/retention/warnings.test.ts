@@ -1,6 +1,6 @@
 /** Warnings before the service deletes the data of a protected sandbox. */
 import { describe, expect, test } from 'vitest';
-import type { SandboxFacts } from '../../../src/retention/facts.js';
+import type { SandboxFacts } from '../../../src/protocol/cleanup-plan.js';
 import { dataExpiresAtMs, warningsOf } from '../../../src/retention/warnings.js';
 import { candidateWith, daysAgo, factsWith, nowMs, policyWith } from './builders.js';
 

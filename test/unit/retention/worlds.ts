@@ -1,10 +1,9 @@
 /** Random fleets, policies and plans for property tests. */
 import fc from 'fast-check';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/addresses/addresses.js';
-import type { SandboxFacts } from '../../../src/retention/facts.js';
+import type { SandboxFacts, SnapshotFacts } from '../../../src/protocol/cleanup-plan.js';
+import type { CleanupPolicy, Rule } from '../../../src/protocol/cleanup-policy.js';
 import { type OwnerSeen, ownershipOf } from '../../../src/retention/ownership.js';
-import type { SnapshotFacts } from '../../../src/retention/plan-types.js';
-import type { CleanupPolicy, Rule } from '../../../src/retention/policy.js';
 
 export const deployment = 'mine';
 export const nowMs = Date.parse('2026-06-15T02:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
 import { unsavedWork } from '../../../src/contract/workflow-safe/preserved-work.js';
+import { parseEscalation } from '../../../src/protocol/escalation.js';
 import type { StopRecord } from '../../../src/protocol/stop.js';
 import { atRiskOf, dueStep, isTooLate, viewOfSteps } from '../../../workflows/stop/escalation-steps.js';
 import { describeStop, newStopRecord, nextDueAtMs, recordStop } from '../../../workflows/stop/request-record.js';

@@ -1,7 +1,7 @@
 /** Which sandbox is a job's, and whether it was kept, as cleanups see it after continued work and forks by hand. Gate, 8 s. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { jobWorkflowId } from '../../../src/addresses/addresses.js';
-import { type EndedSandbox, endedKey } from '../../../src/contract/workflow-safe/ended-sandbox.js';
+import { type EndedSandbox, endedKey } from '../../../src/protocol/ended-sandbox.js';
 import { createStand, deployment, type Stand } from '../workflow-harness.js';
 import { clean, forkByHand, orphanPolicy, runIn, runJob, stateOf, untilState } from './cleanup-harness.js';
 

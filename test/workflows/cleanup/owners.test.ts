@@ -9,7 +9,7 @@ import {
   jobWorkflowId,
   ownedSandboxName,
 } from '../../../src/addresses/addresses.js';
-import { endedKey } from '../../../src/contract/workflow-safe/ended-sandbox.js';
+import { endedKey } from '../../../src/protocol/ended-sandbox.js';
 
 const deployment = 'test';
 let connection: Connection;

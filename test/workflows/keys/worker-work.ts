@@ -1,7 +1,7 @@
 /** Everything that a worker does with the service. Each piece of work returns how it ended, with its errors. */
 import { expect, vi } from 'vitest';
 import type { ScopeAction } from '../../../src/contract/endpoints/endpoint.js';
-import { parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
+import { parseEscalation } from '../../../src/protocol/escalation.js';
 import { sweepPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import type { JobInput } from '../../../workflows/index.js';

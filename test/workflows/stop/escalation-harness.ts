@@ -1,5 +1,5 @@
 /** Stops that go on failing, with an escalation. */
-import { type Escalation, parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
+import { type Escalation, parseEscalation } from '../../../src/protocol/escalation.js';
 import type { Intercept } from '../intercept.js';
 import type { Stand } from '../workflow-harness.js';
 import { ask, heal, readySandbox } from './stop-harness.js';

@@ -1,6 +1,6 @@
 /** Sweeps: a cleanup that escalates the failing stops of the account, also those that nobody follows. */
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
+import { parseEscalation } from '../../../src/protocol/escalation.js';
 import { type SweepOptions, sweepPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import { stopReport } from '../../../src/workflow-client/stops/read-stops.js';

@@ -1,6 +1,6 @@
 /** Users who request the stop of one sandbox. Some escalate it, if it goes on failing. */
 import { sandboxStopId } from '../../../src/addresses/addresses.js';
-import { parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
+import { parseEscalation } from '../../../src/protocol/escalation.js';
 import { awaitStop } from '../../../src/workflow-client/stops/read-stops.js';
 import { requestStop } from '../../../src/workflow-client/stops/stop-client.js';
 import type { StopPlan } from '../plan/plan.js';

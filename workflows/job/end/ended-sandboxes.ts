@@ -1,6 +1,6 @@
 /** What a job tells cleanups about its sandboxes at its end. */
 import { upsertMemo } from '@temporalio/workflow';
-import { type EndedSandbox, endedKey, type SandboxEnding } from '../../../src/contract/workflow-safe/ended-sandbox.js';
+import { type EndedSandbox, endedKey, type SandboxEnding } from '../../../src/protocol/ended-sandbox.js';
 import type { EndedSandboxesMemo } from '../../../src/protocol/memos.js';
 import { sandboxNameOf } from '../idempotency-key.js';
 import type { JobState } from '../job-state.js';

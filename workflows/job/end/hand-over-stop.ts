@@ -3,8 +3,8 @@
  * job and escalates it.
  */
 import { workflowInfo } from '@temporalio/workflow';
-import { escalationText } from '../../../src/contract/workflow-safe/escalation.js';
 import { escalatingRequest } from '../../../src/protocol/escalating-request.js';
+import { escalationText } from '../../../src/protocol/escalation.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
 import { effects } from '../../shared/proxies.js';
 import type { JobState } from '../job-state.js';

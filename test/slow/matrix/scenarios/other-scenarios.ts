@@ -1,6 +1,6 @@
 /** Batches, stops and cleanups. */
 import { cleanupId, jobWorkflowId, sandboxStopId } from '../../../../src/addresses/addresses.js';
-import { parseEscalation } from '../../../../src/contract/workflow-safe/escalation.js';
+import { parseEscalation } from '../../../../src/protocol/escalation.js';
 import { readPolicy } from '../../../../src/retention/index.js';
 import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
 import { cleaned, policyFor } from '../../../workflows/cleanup/cleanup-harness.js';

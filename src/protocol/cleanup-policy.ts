@@ -1,7 +1,7 @@
 /** A cleanup policy that has been read: durations are in ms, and every default is filled in. Types only. */
-import type { Chat } from '../contract/workflow-safe/chats.js';
-import type { Escalation } from '../contract/workflow-safe/escalation.js';
-import type { OwnerStatus } from './ownership.js';
+import type { Chat } from './chats.js';
+import type { Escalation } from './escalation.js';
+import type { OwnerStatus } from './sandbox-owner.js';
 
 /**
  * `escalate` gives a failing stop to the workflow of the sandbox's stops, with the escalation of the policy. `keep` does

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { escalationProblem, escalationText, parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
+import { escalationProblem, escalationText, parseEscalation } from '../../../src/protocol/escalation.js';
 import { durationText, readDurationMs } from '../../../src/texts/duration.js';
 
 const minute = 60_000;

@@ -1,25 +1,50 @@
-/** The input and the output of planning. Types only. */
-import type { SandboxFacts, Saved } from './facts.js';
-import type { Candidate, StopFollower } from './match.js';
-import type { Ownership } from './ownership.js';
-import type { CleanupPolicy, RuleAction } from './policy.js';
+/** The plan of a cleanup, and the facts that it holds of a sandbox: small, and without secrets. Types only. */
+
+import type { RuleAction } from './cleanup-policy.js';
+import type { Ownership } from './sandbox-owner.js';
+
+/** Whether the work in a sandbox is saved. `unknown` if the service does not say. */
+export type Saved = 'saved' | 'stale' | 'none' | 'expired' | 'unknown';
+
+/** One plan may cover ten thousand sandboxes. */
+export interface SandboxFacts {
+  readonly id: string;
+  readonly name: string | null;
+  readonly state: string;
+  readonly access: string | null;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+  readonly archiveAfter: string | null;
+  readonly environment: string | null;
+  readonly createdBy: string | null;
+  readonly createdById: string | null;
+  /** Cost since the first of the month; null if it was not requested. */
+  readonly dollars: number | null;
+  readonly stopId: string | null;
+  readonly stopStatus: string | null;
+  /** When the stop was requested of which an attempt has failed; null if no stop fails. */
+  readonly stopFailingSince: string | null;
+  /** Time in ms from that request to the last attempt, both by the clock of the service; null if no stop fails. */
+  readonly stopFailedForMs: number | null;
+  readonly stoppedAt: string | null;
+  readonly dataExpiredAt: string | null;
+  /** Time of the last known activity; null if the sandbox is busy, or if the service does not say. */
+  readonly idleSince: string | null;
+  readonly saved: Saved;
+  readonly savedAt: string | null;
+}
+
+/** A request that waits for a failing stop. */
+export interface StopFollower {
+  readonly requestId: string;
+  /** The next step of its escalation; null if it has none, or all have ended. */
+  readonly nextStep: string | null;
+}
 
 export interface SnapshotFacts {
   readonly id: string;
   readonly name: string | null;
   readonly createdAt: string | null;
-}
-
-export interface PlanInput {
-  readonly policy: CleanupPolicy;
-  readonly nowMs: number;
-  readonly candidates: readonly Candidate[];
-  /** By sandbox id; only if a rule deletes snapshots. */
-  readonly snapshots: ReadonlyMap<string, readonly SnapshotFacts[]>;
-  /** Number of actions that earlier runs of this night have done. */
-  readonly takenTonight: number;
-  /** Number of sandboxes when the night began; null if no run of this night has counted them. */
-  readonly fleetTonight: number | null;
 }
 
 /** Why nothing is done to a sandbox. */

@@ -3,8 +3,8 @@
  * this file.
  */
 
-import { SandflowError } from '../../errors/sandflow-error.js';
-import { durationText, readDurationMs } from '../../texts/duration.js';
+import { SandflowError } from '../errors/sandflow-error.js';
+import { durationText, readDurationMs } from '../texts/duration.js';
 
 /** What a step of an escalation can do. */
 export const escalationActions = ['resume-and-stop', 'notify', 'delete'] as const;
