@@ -27,15 +27,15 @@ export const importRules: readonly Rule[] = [
   { part: 'src/settings', own: ['src/errors', 'src/secrecy', 'src/texts'], packages: ['zod'] },
   { part: 'src/addresses', own: [], packages: [] },
   { part: 'src/contract/workflow-safe', own: ['src/errors', 'src/texts'], packages: [] },
-  { part: 'src/contract', own: [...ground, 'src/addresses'], packages: ['zod'] },
+  { part: 'src/contract', own: ['src/addresses', 'src/errors', 'src/texts'], packages: ['zod'] },
   {
     part: 'src/protocol',
-    own: ['src/addresses', 'src/contract/workflow-safe', 'src/errors', 'src/texts'],
+    own: ['src/contract/workflow-safe', 'src/errors', 'src/texts'],
     packages: ['@temporalio/workflow'],
   },
   { part: 'src/client', own: [...ground, 'src/contract'], packages: ['node:', 'undici', 'zod'] },
   { part: 'src/webhook', own: [...ground, 'src/contract'], packages: ['node:'] },
-  { part: 'src/os', own: [...ground, 'src/contract'], packages: ['node:', 'libsql'] },
+  { part: 'src/os', own: [...ground], packages: ['node:', 'libsql'] },
   {
     part: 'src/result-store',
     own: [...ground, 'src/contract', 'src/addresses', 'src/protocol', 'src/os'],
@@ -43,14 +43,14 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/encryption',
-    own: [...ground, 'src/contract', 'src/protocol', 'src/os'],
+    own: [...ground, 'src/protocol', 'src/os'],
     ownTypes: ['src/result-store'],
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },
-  { part: 'src/secret-store', own: [...ground, 'src/contract', 'src/os'], packages: ['node:'] },
+  { part: 'src/secret-store', own: [...ground, 'src/os'], packages: ['node:'] },
   {
     part: 'src/notify',
-    own: [...ground, 'src/contract', 'src/protocol', 'src/os', 'src/webhook'],
+    own: [...ground, 'src/protocol', 'src/os', 'src/webhook'],
     packages: ['node:'],
   },
   {
@@ -60,7 +60,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/temporal',
-    own: [...ground, 'src/contract', 'src/addresses', 'src/protocol', 'src/os'],
+    own: [...ground, 'src/addresses', 'src/protocol', 'src/os'],
     ownTypes: ['src/encryption'],
     packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient],
   },
@@ -103,7 +103,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/temporal-server',
-    own: [...ground, 'src/contract', 'src/os', 'src/temporal'],
+    own: [...ground, 'src/os', 'src/temporal'],
     packages: ['node:', '@temporalio/worker', ...temporalClient, 'undici'],
   },
   { part: 'src/fanout', own: [...ground, 'src/contract', 'src/protocol'], packages: ['node:', 'csv-parse', 'zod'] },
@@ -143,7 +143,6 @@ export const importRules: readonly Rule[] = [
     part: 'src/supervisor',
     own: [
       ...ground,
-      'src/contract',
       'src/addresses',
       'src/protocol',
       'src/client',
@@ -167,7 +166,7 @@ export const importRules: readonly Rule[] = [
     own: [...ground, 'src/addresses', 'src/contract', 'src/os', 'src/temporal-config.ts'],
     packages: ['node:'],
   },
-  { part: 'src/temporal-config.ts', own: [...ground, 'src/contract', 'src/os'], packages: ['@temporalio/envconfig'] },
+  { part: 'src/temporal-config.ts', own: [...ground, 'src/os'], packages: ['@temporalio/envconfig'] },
   { part: 'src/index.ts', own: ['src', 'workflows', 'activities'], packages: [] },
 ];
 
