@@ -21,10 +21,8 @@ const withoutLibraries = {
 
 await buildPackage({
   home,
-  sources: [
-    sources,
-    ...['contract', 'errors', 'os', 'secrecy', 'settings', 'texts', 'webhook'].map((part) => join('src', part)),
-  ],
+  // It shares some folders of `src`.
+  sources: [sources, 'src'],
   async finish(fresh) {
     const packages = [...(await bundleLibraries(fresh)), ...(await pack(fresh))];
     writeLicenses(join(fresh, 'third-party-licenses.txt'), packages);
