@@ -1,6 +1,6 @@
 /** The program `sandflow-local-service`, as somebody starts it. Tier: gate, about 5 s. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
@@ -55,12 +55,21 @@ test.each([
     'error: --config: /nowhere/x.json cannot',
   ],
   ['with a directory that nobody can create', ['--directory', '/proc/nosuch'], 2, 'error: '],
-] as const)('ends %s with a sentence and code %3$d', async (_, args, exitCode, message) => {
+] as const)('ends %s with a sentence, and with 2', async (_, args, exitCode, message) => {
   const directory = args[0] === '--config' ? ['--directory', await emptyDirectory()] : [];
   const { ended, stderr } = start('--port', '0', ...directory, ...args);
   expect(await ended).toBe(exitCode);
   expect(stderr()).toContain(message);
   expect(stderr()).not.toContain('    at ');
+});
+
+test('ends with one line if a folder of its machines cannot be made', async () => {
+  const directory = await emptyDirectory();
+  mkdirSync(join(directory, 'machines'));
+  writeFileSync(join(directory, 'machines', 'disks'), 'no folder');
+  const { ended, stderr } = start('--directory', directory, '--port', '0');
+  expect(await ended).toBe(2);
+  expect(stderr()).toMatch(/^error: [^\n]*machines\/disks[^\n]*\n$/);
 });
 
 test('reads the settings in its directory, and refuses wrong ones by name', async () => {
