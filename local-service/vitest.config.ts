@@ -5,7 +5,7 @@ import { closingLineReporter, inOneProcess, propertySeed, shared, startsProcesse
 /** These files replace modules, which does not reach what another file of the same process has imported. */
 const replacesModules = ['test/service/held-copies/**/*.test.ts'];
 
-/** The table in CONTRIBUTING.md says what each project is. `npm test` runs all but the slow ones. */
+/** The table in CONTRIBUTING.md says what each project is. `npm test` runs those of the gate. */
 export default defineConfig({
   test: {
     reporters: ['default', closingLineReporter],

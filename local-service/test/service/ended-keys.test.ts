@@ -1,4 +1,4 @@
-/** What a key opened ends when the key does. Tier: gate, about 25 s. */
+/** What a key opened ends when the key does. Tier: all, about 45 s. */
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { get, request } from 'node:http';

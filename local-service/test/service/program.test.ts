@@ -1,4 +1,4 @@
-/** The program `sandflow-local-service`, as somebody starts it. Tier: gate, about 5 s. */
+/** The program `sandflow-local-service`, as somebody starts it. Tier: all, about 15 s. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
