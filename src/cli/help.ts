@@ -5,9 +5,11 @@
 import { type Command, Help, type Option } from 'commander';
 import { examples } from './examples.js';
 import { locate, visibleCommands } from './located.js';
+import { formatShortHelp } from './rare-options.js';
 import { UsageError } from './usage-error.js';
 
 export const helpStyle = {
+  formatHelp: formatShortHelp,
   /** An optional value is written after `=`. */
   optionTerm: ({ flags, optional }: Option): string => (optional ? flags.replace(/ \[(.*)\]$/, '[=$1]') : flags),
   optionDescription(this: Help, option: Option): string {

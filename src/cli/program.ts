@@ -13,6 +13,7 @@ import { addExamples, addHelpCommand, helpStyle } from './help.js';
 import { addContinue, addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
+import { addHelpAll } from './rare-options.js';
 import { refuseHomeMarks } from './refuse-home-mark.js';
 import { addRun } from './run/command.js';
 import { addCopy, addExec, addSandboxes, addSsh } from './sandboxes/command.js';
@@ -103,6 +104,7 @@ export function createProgram(context: CommandContext, version: string, word?: s
       if (!named || add === named) add(program as unknown as Parent, context);
     }
   }
+  addHelpAll(program);
   addHelpCommand(program);
   addExamples(program);
   refuseHomeMarks(program);
