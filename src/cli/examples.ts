@@ -45,7 +45,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sandflow api DELETE /sandboxes/bx_2345abcd --confirm bx_2345abcd',
   ],
   completion: ['source <(sandflow completion bash)'],
-  dev: ['sandflow dev'],
   worker: ['sandflow worker', 'sandflow worker --metrics 127.0.0.1:9464'],
   bridge: ['sandflow bridge --host 0.0.0.0 --port 7392', 'sandflow bridge report'],
   'bridge report': ['sandflow bridge report', 'sandflow bridge report --since 7d --json'],

@@ -18,8 +18,8 @@ import { refuseHomeMarks } from './refuse-home-mark.js';
 import { addRun } from './run/command.js';
 import { addCopy, addExec, addSandboxes, addSsh } from './sandboxes/command.js';
 import { addSchedules } from './schedule/command.js';
-import { addBridge, addCodecServer, addDev, addSupervisor, addWorker } from './serve/command.js';
-import { addStack } from './stack/command.js';
+import { addBridge, addCodecServer, addWorker } from './serve/command.js';
+import { addStack, addSupervisor } from './stack/command.js';
 import { addStop, addStops } from './stops/command.js';
 import { addWebhooks } from './webhooks/command.js';
 
@@ -55,7 +55,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
   },
   'The stack on this machine:': {
     ...{ up: addStack, status: addStack, down: addStack },
-    ...{ dev: addDev, local: addLocal, supervisor: addSupervisor },
+    ...{ local: addLocal, supervisor: addSupervisor },
   },
   'Set up and operate:': {
     doctor: addDoctor,

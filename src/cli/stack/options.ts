@@ -5,12 +5,17 @@ export const declareUp = (parent: Parent) =>
   parent
     .command('up')
     .description('Start the embedded stack in the background, and keep it up until `sandflow down`')
+    .addOption(
+      parent.createOption('--foreground', 'run it until Ctrl-C instead, and print its addresses').conflicts('json'),
+    )
+    .option('--ready-json', 'with --foreground: print one JSON line on stdout when ready')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
       `
 Examples:
   sandflow up                  start the stack, or keep a running one, and print its addresses
+  sandflow up --foreground     run it until Ctrl-C or SIGTERM, for example in a systemd unit
   sandflow status              show what is running, since when, and who uses it
   sandflow down                stop it, unless it is in use
 
@@ -18,6 +23,9 @@ Other commands start the stack too. Such a stack stops automatically after five 
 job; SANDFLOW_IDLE_SECONDS sets another time.
 `,
     );
+
+export const declareSupervisor = (parent: Parent) =>
+  parent.command('supervisor', { hidden: true }).description('Run the embedded stack of a SANDFLOW_HOME');
 
 export const declareStatus = (parent: Parent) =>
   parent

@@ -117,7 +117,7 @@ const commandArguments: Readonly<Record<string, readonly string[]>> = {
   'local reset': ['--yes'],
 };
 /** Commands that run until they are ended, and print what they log; `createLogLines` and the log of the worker use the same stream. */
-const serverCommands = new Set(['codec-server', 'dev', 'worker', 'bridge', 'local', 'supervisor']);
+const serverCommands = new Set(['codec-server', 'worker', 'bridge', 'local', 'supervisor']);
 
 describe.each([true, false])('a terminal obeys no text of a service (a terminal: %s)', (isTTY) => {
   describe.each([200, 403])('in an answer with status %d', (status) => {

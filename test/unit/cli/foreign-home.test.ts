@@ -49,7 +49,7 @@ describe('a home that belongs to somebody else', () => {
     ['local reset --yes', {}],
     ['local --port 0', {}],
     ['supervisor', {}],
-    ['dev', {}],
+    ['up --foreground', {}],
   ])('is refused by `sandflow %s`, before anything in it is read or changed', async (command, env) => {
     giveAway();
     const { exitCode, stderr } = await cli([...command.split(' ')], { env: { ...env, SANDFLOW_HOME: home } });

@@ -15,7 +15,7 @@ describe('the command line', () => {
   it('prints help on stdout with every command and exit code, without the hidden command', async () => {
     const { exitCode, stdout, stderr } = await cli(['--help']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    for (const word of ['run', 'jobs', 'dev', 'worker', 'bridge', 'local', 'webhooks', 'doctor', '130']) {
+    for (const word of ['run', 'jobs', 'up', 'worker', 'bridge', 'local', 'webhooks', 'doctor', '130']) {
       expect(stdout).toContain(word);
     }
     expect(stdout).not.toContain('supervisor');

@@ -57,6 +57,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['stops explian bx_2345abcd', 'Did you mean explain?'],
   ['schedule paus nightly', 'Did you mean pause?'],
   ['help nosuch', 'nosuch'],
+  ['up --ready-json', '--ready-json needs --foreground'],
   ['fanout lst', 'The items file lst does not exist'],
   ['sandboxes shwo', 'Too many arguments', 'See sandflow sandboxes --help.'],
   ['run --provder codex x', 'Did you mean --provider?'],

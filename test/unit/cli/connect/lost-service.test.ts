@@ -4,7 +4,8 @@ import { cli } from '../in-process.js';
 /** For commands that would start unconfigured parts; the program to start does not exist. */
 const commands = [
   ['run', 'hello'],
-  ['dev'],
+  ['up'],
+  ['up', '--foreground'],
   ['webhooks', 'ensure', '--url', 'https://bridge.example.com/webhooks/sandbox'],
   ['sandboxes'],
   ['jobs', 'list'],
