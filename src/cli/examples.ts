@@ -55,7 +55,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'local seed': ['sandflow local seed seed.json'],
   'local reset': ['sandflow local reset --yes'],
   webhooks: ['sandflow webhooks connect', 'sandflow webhooks list'],
-  'webhooks ensure': ['sandflow webhooks ensure --url https://bridge.example.com/webhooks/sandbox'],
   'webhooks list': ['sandflow webhooks list'],
   'webhooks rotate': ['sandflow webhooks rotate wh_0123456789abcdef01234567'],
   'webhooks delete': ['sandflow webhooks delete wh_0123456789abcdef01234567'],

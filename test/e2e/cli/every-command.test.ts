@@ -258,7 +258,9 @@ describe('each other command succeeds', () => {
   it('on webhooks, and the bridge still gets its deliveries', async () => {
     const { done } = bench;
     const other = 'http://127.0.0.1:9/webhooks/sandbox';
-    const { webhookId } = JSON.parse(await done('webhooks', 'ensure', '--url', other, '--name', 'other', '--json'));
+    const { webhookId } = JSON.parse(
+      await done('webhooks', 'connect', '--no-test', '--url', other, '--name', 'other', '--json'),
+    );
     await done('webhooks', 'rotate', webhookId);
     expect(await done('webhooks', 'list')).toContain(webhookId);
     await done('webhooks', 'delete', webhookId);

@@ -110,7 +110,6 @@ const commandArguments: Readonly<Record<string, readonly string[]>> = {
   'sandboxes show': [id],
   stop: [id],
   'stops explain': [id],
-  'webhooks ensure': ['http://h.example/webhooks/sandbox'],
   'webhooks rotate': ['wh_123'],
   'webhooks delete': ['wh_123'],
   'local seed': ['items.jsonl'],

@@ -43,7 +43,7 @@ describe('a home that belongs to somebody else', () => {
     ['notify secret', configured],
     ['webhooks list', configured],
     ['webhooks connect --url https://bridge.example.com/webhooks/sandbox', configured],
-    ['webhooks ensure --url https://bridge.example.com/webhooks/sandbox', configured],
+    ['webhooks connect --no-test --url https://bridge.example.com/webhooks/sandbox', configured],
     ['webhooks rotate wh_0123456789abcdef01234567', configured],
     ['local log', {}],
     ['local reset --yes', {}],

@@ -108,7 +108,6 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
   'cleanup report': [() => ['cleanup', 'report']],
   doctor: [() => ['doctor']],
   'webhooks connect': [({ stand }) => ['webhooks', 'connect', '--url', `${stand.bridgeUrl}/webhooks/sandbox`]],
-  'webhooks ensure': [() => ['webhooks', 'ensure', '--url', 'http://127.0.0.1:9/ensured']],
   'webhooks list': [() => ['webhooks', 'list']],
   'webhooks rotate': [async (known) => ['webhooks', 'rotate', await webhookOf(known)]],
   'webhooks delete': [async (known) => ['webhooks', 'delete', await webhookOf(known)]],
