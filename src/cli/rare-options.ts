@@ -17,9 +17,17 @@ const isRare = ({ helpGroupHeading }: Option) => helpGroupHeading === heading;
 
 /** For `configureHelp`: the page without the rare options. */
 export function formatShortHelp(command: Command, help: Help): string {
-  const common = help.visibleOptions(command).filter((option) => !isRare(option));
-  const short: Help = Object.create(help, { visibleOptions: { value: () => common } });
-  return Help.prototype.formatHelp.call(short, command, short);
+  return formatHelpWith(
+    help.visibleOptions(command).filter((option) => !isRare(option)),
+    command,
+    help,
+  );
+}
+
+/** The page with some of the options. Elsewhere the command keeps all of them. */
+export function formatHelpWith(options: readonly Option[], command: Command, help: Help): string {
+  const page: Help = Object.create(help, { visibleOptions: { value: () => options } });
+  return Help.prototype.formatHelp.call(page, command, page);
 }
 
 /** Gives `--help-all` to each command below that has rare options. */

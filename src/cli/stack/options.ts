@@ -4,7 +4,7 @@ import type { Parent } from '../command.js';
 export const declareUp = (parent: Parent) =>
   parent
     .command('up')
-    .description('Start the embedded stack in the background, and keep it up until `sandflow down`')
+    .description('Start the embedded stack, and keep it up until `sandflow down`')
     .addOption(
       parent.createOption('--foreground', 'run it until Ctrl-C instead, and print its addresses').conflicts('json'),
     )
@@ -31,6 +31,7 @@ export const declareStatus = (parent: Parent) =>
   parent
     .command('status')
     .description('Show the parts, addresses, users and open jobs of the embedded stack; starts nothing')
+    .summary('Show the embedded stack, its users and its open jobs')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
@@ -45,6 +46,7 @@ export const declareDown = (parent: Parent) =>
   parent
     .command('down')
     .description('Stop the embedded stack; refuses while jobs are open or commands use it')
+    .summary('Stop the embedded stack, unless it is in use')
     .option('--force', 'stop it anyway; open jobs continue when the stack is up again')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(
