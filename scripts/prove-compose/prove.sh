@@ -71,7 +71,7 @@ check 'a worker that cannot read the key says so, and ends' eventually 60 logs_s
 eventually 30 "$ENGINE" exec $project-remote test -s /var/lib/sandflow/key
 "$ENGINE" exec $project-remote cat /var/lib/sandflow/key > "$key" && chown 1000 "$key"
 for service in postgresql temporal worker; do need "$service is healthy" healthy $service; done
-check 'webhooks ensure, as the comment says' compose run --rm -T worker webhooks ensure --url http://127.0.0.1:7392/webhooks/sandbox
+check 'webhooks connect, as the comment says' compose run --rm -T worker webhooks connect --no-test --url http://127.0.0.1:7392/webhooks/sandbox
 check 'the bridge is healthy once it is registered' healthy bridge
 check 'the command is on the path, as the comment says' compose exec -T worker sandflow --version
 check 'a job completes, woken by webhooks only' completes_by_webhooks worker hello

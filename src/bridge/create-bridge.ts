@@ -94,7 +94,7 @@ export function createBridge(options: BridgeOptions): Bridge {
     if ((await secrets()).length === 0) {
       throw new SandflowError(
         'no_webhook_secret',
-        'The bridge has no webhook secret, so it cannot verify deliveries. Run `sandflow webhooks ensure --url …` to register it and get one, or set SANDBOX_WEBHOOK_SECRET.',
+        'The bridge has no webhook secret, so it cannot verify deliveries. Run `sandflow webhooks connect` to register it and get one, or set SANDBOX_WEBHOOK_SECRET.',
       );
     }
     const served = await listenOn(handler, address);

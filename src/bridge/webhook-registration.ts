@@ -169,7 +169,7 @@ async function requireSecret(webhookId: string, options: EnsureWebhookOptions): 
   if (await hasSecret(options)) return;
   throw new SandflowError(
     'webhook_secret_unknown',
-    `Webhook ${webhookId} already delivers to ${options.url}, but its secret is not on this machine. Write the secret to ${options.secretFile}, or replace it: \`sandflow webhooks ensure --url ${options.url} --rotate\`.`,
+    `Webhook ${webhookId} already delivers to ${options.url}, but its secret is not on this machine. Write the secret to ${options.secretFile}, or replace it: \`sandflow webhooks connect --url ${options.url} --rotate\`.`,
   );
 }
 

@@ -5,9 +5,11 @@
 import { type Command, Help, type Option } from 'commander';
 import { examples } from './examples.js';
 import { locate, visibleCommands } from './located.js';
+import { formatHelpWith, formatShortHelp } from './rare-options.js';
 import { UsageError } from './usage-error.js';
 
 export const helpStyle = {
+  formatHelp: formatShortHelp,
   /** An optional value is written after `=`. */
   optionTerm: ({ flags, optional }: Option): string => (optional ? flags.replace(/ \[(.*)\]$/, '[=$1]') : flags),
   optionDescription(this: Help, option: Option): string {
@@ -15,6 +17,13 @@ export const helpStyle = {
     const shown: Option = isEmptyList ? Object.create(option, { defaultValue: { value: undefined } }) : option;
     return Help.prototype.optionDescription.call(this, shown);
   },
+};
+
+/** The page of the program itself: only names and what they do, so that all commands fit on a screen. */
+export const topHelpStyle = {
+  ...helpStyle,
+  subcommandTerm: (command: Command): string => command.name(),
+  formatHelp: (command: Command, help: Help): string => formatHelpWith([], command, help),
 };
 
 /** Adds the examples of each command to its page. */
@@ -36,7 +45,7 @@ export function addHelpCommand(program: Command): void {
     .command('help')
     .description('Print help for a command')
     .argument('[command...]', 'the command, like jobs show')
-    .helpGroup('Other commands:')
+    .helpGroup('This machine:')
     .action((words: string[]) => {
       const at = locate(program, words);
       if (at.word !== undefined) {

@@ -8,7 +8,7 @@ export const programName = calledAs(process.argv[1] ?? '');
 
 /** The commands that messages of other parts name. */
 const named =
-  /(?<![\w/.@-]|npx )sandflow (?=(?:run|continue|fanout|jobs|schedule|stops?|worker|bridge|local|dev|up|down|webhooks|encryption)(?![\w-]))/g;
+  /(?<![\w/.@-]|npx )sandflow (?=(?:run|continue|fanout|jobs|schedule|stops?|worker|bridge|local|up|down|webhooks|encryption)(?![\w-]))/g;
 
 /** Other parts, which a program may use without the command line, name its commands as those of an installed one. */
 export function asCalled(message: string, name = programName): string {

@@ -9,66 +9,35 @@ import { addConfig } from './config/command.js';
 import { addDoctor } from './doctor/command.js';
 import { addEncryption } from './encryption/command.js';
 import { addFanout } from './fanout/command.js';
-import { addExamples, addHelpCommand, helpStyle } from './help.js';
+import { addExamples, addHelpCommand, helpStyle, topHelpStyle } from './help.js';
 import { addContinue, addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
+import { addHelpAll } from './rare-options.js';
 import { refuseHomeMarks } from './refuse-home-mark.js';
 import { addRun } from './run/command.js';
 import { addCopy, addExec, addSandboxes, addSsh } from './sandboxes/command.js';
 import { addSchedules } from './schedule/command.js';
-import { addBridge, addCodecServer, addDev, addSupervisor, addWorker } from './serve/command.js';
-import { addStack } from './stack/command.js';
+import { addBridge, addCodecServer, addWorker } from './serve/command.js';
+import { addStack, addSupervisor } from './stack/command.js';
 import { addStop, addStops } from './stops/command.js';
 import { addWebhooks } from './webhooks/command.js';
 
-const examplesHelp = `
-Examples:
-  sandflow run "Say hello"
-  sandflow run task.md --get out/report.md
-  sandflow fanout prompts.txt
-  sandflow help jobs show
-`;
-
-const exitCodesHelp = `
-Exit codes:
-  0    the job or batch completed and left nothing behind, or the command succeeded
-  1    the job or batch ended with another outcome, left something behind, or a file is missing
-  2    invalid usage or configuration, an id that does not exist, or the service rejected the key; nothing was started
-  3    Temporal or the service is unreachable, throttles or returns errors, or a disk is full; try again later
-  4    --watch-deadline passed; the job or batch is still running
-  70   an unexpected error: a bug in sandflow
-  130  ended by Ctrl-C; the job or batch is still running, if it was started
-
-Settings come from the environment (sandflow help config): SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
-SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_ENCRYPTION_KEYS_FILE,
-SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI. If none is set, everything runs on this machine.
-`;
+const moreHelp = '\nExit codes: sandflow help run. Settings: sandflow help config.';
 
 /** Each command by its name, in the groups of the help page. */
 const groups: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
-  'Run:': { run: addRun, continue: addContinue, fanout: addFanout, jobs: addJobs, schedule: addSchedules },
-  'Sandboxes:': {
-    ...{ sandboxes: addSandboxes, exec: addExec, cp: addCopy, ssh: addSsh },
-    ...{ stop: addStop, stops: addStops, cleanup: addCleanup },
-  },
-  'The stack on this machine:': {
-    ...{ up: addStack, status: addStack, down: addStack },
-    ...{ dev: addDev, local: addLocal, supervisor: addSupervisor },
-  },
-  'Set up and operate:': {
-    doctor: addDoctor,
-    config: addConfig,
-    worker: addWorker,
-    bridge: addBridge,
-    webhooks: addWebhooks,
-    notify: addNotify,
-    encryption: addEncryption,
-    'codec-server': addCodecServer,
-  },
-  'Other commands:': {
-    api: addApi,
+  'Jobs and batches:': { run: addRun, fanout: addFanout, continue: addContinue, jobs: addJobs, schedule: addSchedules },
+  'Sandboxes:': { sandboxes: addSandboxes, exec: addExec, cp: addCopy, ssh: addSsh, stop: addStop },
+  'This machine:': {
+    ...{ up: addStack, status: addStack, down: addStack, supervisor: addSupervisor },
+    ...{ doctor: addDoctor, config: addConfig },
     completion: (parent, context) => addCompletion(parent, context, () => createProgram(context, '')),
+  },
+  'For operators:': {
+    ...{ worker: addWorker, bridge: addBridge, webhooks: addWebhooks, notify: addNotify },
+    ...{ encryption: addEncryption, 'codec-server': addCodecServer },
+    ...{ cleanup: addCleanup, stops: addStops, local: addLocal, api: addApi },
   },
 };
 
@@ -79,7 +48,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
  */
 export function createProgram(context: CommandContext, version: string, word?: string): Command {
   const program = new Command('sandflow')
-    .description('Durable jobs for remote sandboxes.')
+    .description('Durable jobs for remote sandboxes. Try: sandflow run "Say hello"')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand(false)
@@ -94,7 +63,7 @@ export function createProgram(context: CommandContext, version: string, word?: s
       // `runCli` reports a failed parse, like every other failure.
       outputError: () => undefined,
     })
-    .addHelpText('after', `${examplesHelp}${exitCodesHelp}`);
+    .addHelpText('after', moreHelp);
   const named = new Map(Object.values(groups).flatMap((commands) => Object.entries(commands))).get(word ?? '');
   for (const [group, commands] of Object.entries(groups)) {
     program.commandsGroup(group);
@@ -103,9 +72,12 @@ export function createProgram(context: CommandContext, version: string, word?: s
       if (!named || add === named) add(program as unknown as Parent, context);
     }
   }
+  addHelpAll(program);
   addHelpCommand(program);
   addExamples(program);
   refuseHomeMarks(program);
   applyDefaults(program, context);
+  // The commands keep the style that they have got.
+  program.configureHelp(topHelpStyle);
   return program;
 }

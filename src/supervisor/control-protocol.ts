@@ -63,7 +63,7 @@ const stackStatusSchema = z.object({
   state: z.enum(['starting', 'ready', 'ending']),
   pid: z.number().int(),
   startedAt: z.string(),
-  /** True for `sandflow dev`. */
+  /** True for `sandflow up --foreground`. */
   foreground: z.boolean(),
   /** True after `sandflow up`: the stack stays up while it is idle. */
   kept: z.boolean(),

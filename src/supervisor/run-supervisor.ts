@@ -25,7 +25,7 @@ interface RunSupervisorOptions {
   readonly main: MainProgram;
   /** The program of the local service. Default: that of its package. */
   readonly localProgram?: MainProgram;
-  /** True for `sandflow dev`: stays up even if it is idle. */
+  /** True for `sandflow up --foreground`: stays up even if it is idle. */
   readonly foreground: boolean;
   /** How long the supervisor stays up with no clients and no open jobs, in ms. Default: as configured. */
   readonly idleMs?: number;

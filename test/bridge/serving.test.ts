@@ -25,7 +25,7 @@ describe('the secrets of the bridge', () => {
     const made = createBridge({ temporalClient: temporal.client, secrets: () => [] });
     await expect(made.listen({ port: 0 })).rejects.toMatchObject({
       code: 'no_webhook_secret',
-      message: expect.stringContaining('sandflow webhooks ensure --url'),
+      message: expect.stringContaining('sandflow webhooks connect'),
     });
     await made.close();
   });

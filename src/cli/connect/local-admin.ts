@@ -55,7 +55,7 @@ export async function withLocalAdmin<T>(
     const { sandboxService } = at.config;
     if (!sandboxService)
       throw badConfiguration(
-        `No local service found. Start one with \`${programName} local\` or \`${programName} dev\`.`,
+        `No local service found. Start one with \`${programName} local\` or \`${programName} up\`.`,
       );
     const { apiKeyOf } = await import('../../os/key-file.js');
     const key = await apiKeyOf(sandboxService);
@@ -99,7 +99,7 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
     } catch (cause) {
       throw new SandflowError(
         'service_unreachable',
-        `The local service at ${base.origin} cannot be reached. Start it with \`${programName} local\` or \`${programName} dev\`.`,
+        `The local service at ${base.origin} cannot be reached. Start it with \`${programName} local\` or \`${programName} up\`.`,
         { cause },
       );
     }

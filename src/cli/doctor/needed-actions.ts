@@ -21,5 +21,5 @@ export const workerActions = {
   'snapshot.write': 'deletes no snapshots: cleanups report them as failed',
 } as const satisfies Partial<Record<ScopeAction, string>>;
 
-/** The action that `webhooks connect`, `ensure`, `list`, `rotate` and `delete` need. */
+/** The action that `webhooks connect`, `list`, `rotate` and `delete` need. */
 export const webhookAction = 'account.admin' satisfies ScopeAction;

@@ -6,5 +6,6 @@ export const declareDoctor = (parent: Parent) =>
     .description(
       'Check Temporal, the service, the API key, the clock, the webhook, the bridge, the workers, the settings, the encryption keys and the disk',
     )
+    .summary('Check everything that jobs need, and say how to mend it')
     .option('--bridge <url>', 'address of the bridge, if it is not the embedded one')
     .option('--json', 'print one JSON object on stdout');

@@ -15,12 +15,14 @@ import {
 
 /** `sandflow fanout`: a batch of prompts, each in its own fork of one prepared sandbox. */
 export const addFanout: AddCommand = (parent, context) => {
-  const batches = declareFanout(parent).action(async (items, options) => {
-    context.undone = 'started no batch';
-    const read = await (await import('./read-fanout.js')).readFanout(items, withEnd(options), context.io);
-    const { runFanout } = await import('./run-fanout.js');
-    context.exitCode = await runFanout(read, withEnd(options), context);
-  });
+  const batches = declareFanout(parent)
+    .summary('Run a batch of prompts, each in a fork of one prepared sandbox')
+    .action(async (items, options) => {
+      context.undone = 'started no batch';
+      const read = await (await import('./read-fanout.js')).readFanout(items, withEnd(options), context.io);
+      const { runFanout } = await import('./run-fanout.js');
+      context.exitCode = await runFanout(read, withEnd(options), context);
+    });
   requireIdFirst(batches);
   declareList(batches).action(async (options) => (await import('../jobs/list.js')).printBatches(options, context));
   declareShow(batches).action(async (batchId, options) => {

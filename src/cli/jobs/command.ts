@@ -17,7 +17,7 @@ import {
 
 /** `sandflow jobs`: lists jobs and acts on one. */
 export const addJobs: AddCommand = (parent, context) => {
-  const jobs = declareJobs(parent);
+  const jobs = declareJobs(parent).summary('List, show, watch, rerun, cancel and resolve jobs');
   requireIdFirst(jobs);
   declareList(jobs).action(async (options) => (await import('./list.js')).printJobs(options, context));
   declareShow(jobs).action(async (jobId, options) => {
@@ -61,7 +61,7 @@ export const addJobs: AddCommand = (parent, context) => {
 
 /** `sandflow continue`: a follow-up to a job that has ended. */
 export const addContinue: AddCommand = (parent, context) => {
-  const command = declareContinue(parent);
+  const command = declareContinue(parent).summary('Send a follow-up to a job that has ended, as a new job');
   requireIdFirst(command);
   command.action(async (jobId, given, options) => {
     context.undone = 'started no job';

@@ -136,7 +136,7 @@ async function reconnectBridge(at: ServiceAtHand, io: CliIo): Promise<void> {
   const { connectWebhook } = await import('../webhooks/connect-webhook.js');
   const wanted = { url: `${stack.bridgeAddress}${webhookPath}`, stack, signal: io.interrupted };
   const why = await connectWebhook(at, wanted).then(
-    ({ check: { result, text } }) => (result === 'accepted' ? undefined : text),
+    ({ check }) => (check?.result === 'accepted' ? undefined : check?.text),
     (error: unknown) => failureOf(error).error.message,
   );
   if (why === undefined) return;

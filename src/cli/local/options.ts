@@ -4,6 +4,7 @@ export const declareLocal = (parent: Parent) =>
   parent
     .command('local')
     .description('Run only the local Sandbox Service, on this machine; subcommands inspect and change a running one')
+    .summary('Run only the local Sandbox Service; inspect and change it')
     .option('--port <port>', 'port to listen on; 0 for any free port', '7391')
     .option('--directory <path>', 'directory of the disks and the database (default: "local" in SANDFLOW_HOME)')
     .option(

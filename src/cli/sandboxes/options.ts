@@ -28,7 +28,7 @@ Exit codes: that of the command, or one of sandflow, with an error: message, if 
 export const declareExec = (parent: Parent) =>
   parent
     .command('exec')
-    .description('Run a command in a sandbox, and print its output when it has ended')
+    .description('Run a command in a sandbox, and print its output')
     .argument('<sandbox>', 'id of the sandbox')
     .argument('<command...>', "the command, after --, like 'ls out | wc -l'")
     .option('--cwd <folder>', 'where to run it (default: the working directory of the sandbox)')

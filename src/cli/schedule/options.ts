@@ -15,7 +15,7 @@ Examples:
 export const declareSchedules = (parent: Parent) =>
   parent
     .command('schedule')
-    .description('Run jobs, batches, cleanups and sweeps by a timetable, on Temporal Schedules')
+    .description('Run jobs, batches, cleanups and sweeps by a timetable')
     .addHelpText('after', help);
 
 const addHelp = `

@@ -1,17 +1,6 @@
 import type { AddCommand } from '../command.js';
-import {
-  declareBridge,
-  declareBridgeReport,
-  declareCodecServer,
-  declareDev,
-  declareSupervisor,
-  declareWorker,
-} from './options.js';
+import { declareBridge, declareBridgeReport, declareCodecServer, declareWorker } from './options.js';
 import { parseAddress, parseDrainMs, parsePort } from './serving.js';
-
-export const addDev: AddCommand = (parent, context) => {
-  declareDev(parent).action(async (options) => (await import('./serve-stack.js')).serveDev(options, context.io));
-};
 
 export const addWorker: AddCommand = (parent, context) => {
   declareWorker(parent).action(async (options) => {
@@ -39,9 +28,4 @@ export const addCodecServer: AddCommand = (parent, context) => {
     const port = parsePort(options.port);
     await (await import('./serve-codec.js')).serveCodec(port, options, context.io);
   });
-};
-
-/** A hidden command. Commands such as `run` start it in the background, once per SANDFLOW_HOME. */
-export const addSupervisor: AddCommand = (parent, context) => {
-  declareSupervisor(parent).action(async () => (await import('./serve-stack.js')).serveSupervisor(context.io));
 };

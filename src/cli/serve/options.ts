@@ -1,12 +1,6 @@
 /** The grammar of the commands that serve until a signal. */
 import { collect, type OptionsOf, type Parent } from '../command.js';
 
-export const declareDev = (parent: Parent) =>
-  parent
-    .command('dev')
-    .description('Run the embedded stack in the foreground and print its addresses')
-    .option('--ready-json', 'print one JSON line on stdout when ready');
-
 export const declareWorker = (parent: Parent) =>
   parent
     .command('worker')
@@ -48,9 +42,6 @@ export const declareCodecServer = (parent: Parent) =>
     .option('--port <port>', 'port to listen on; 0 for any free port', '8234')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--ready-json', 'print one JSON line on stdout when ready');
-
-export const declareSupervisor = (parent: Parent) =>
-  parent.command('supervisor', { hidden: true }).description('Run the embedded stack of a SANDFLOW_HOME');
 
 export type WorkerOptions = OptionsOf<typeof declareWorker>;
 export type BridgeOptions = OptionsOf<typeof declareBridge>;

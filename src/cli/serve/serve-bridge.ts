@@ -34,7 +34,7 @@ export async function serveBridge(
   io.umask?.(0o077);
   if (!config.temporal.configured) {
     throw badConfiguration(
-      `A bridge needs a Temporal server. Set TEMPORAL_ADDRESS, or use \`${programName} dev\` to run everything locally.`,
+      `A bridge needs a Temporal server. Set TEMPORAL_ADDRESS, or use \`${programName} up\` to run everything locally.`,
     );
   }
   // Only a file in the home is ours to check. A configured file may come from somebody else, such as an orchestrator.

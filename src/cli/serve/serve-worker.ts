@@ -46,7 +46,7 @@ async function runWorker(
   const { taskQueue, forksPerSecond, sandboxService, deployment } = config;
   if (!sandboxService) {
     throw badConfiguration(
-      `A worker needs a service. Set SANDBOX_API_URL and SANDBOX_API_KEY, or use \`${programName} dev\` to run everything locally.`,
+      `A worker needs a service. Set SANDBOX_API_URL and SANDBOX_API_KEY, or use \`${programName} up\` to run everything locally.`,
     );
   }
   // The client reads it at each call. A worker that could not would fail each task and try again for ever.

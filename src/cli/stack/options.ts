@@ -4,13 +4,18 @@ import type { Parent } from '../command.js';
 export const declareUp = (parent: Parent) =>
   parent
     .command('up')
-    .description('Start the embedded stack in the background, and keep it up until `sandflow down`')
+    .description('Start the embedded stack, and keep it up until `sandflow down`')
+    .addOption(
+      parent.createOption('--foreground', 'run it until Ctrl-C instead, and print its addresses').conflicts('json'),
+    )
+    .option('--ready-json', 'with --foreground: print one JSON line on stdout when ready')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
       `
 Examples:
   sandflow up                  start the stack, or keep a running one, and print its addresses
+  sandflow up --foreground     run it until Ctrl-C or SIGTERM, for example in a systemd unit
   sandflow status              show what is running, since when, and who uses it
   sandflow down                stop it, unless it is in use
 
@@ -19,10 +24,14 @@ job; SANDFLOW_IDLE_SECONDS sets another time.
 `,
     );
 
+export const declareSupervisor = (parent: Parent) =>
+  parent.command('supervisor', { hidden: true }).description('Run the embedded stack of a SANDFLOW_HOME');
+
 export const declareStatus = (parent: Parent) =>
   parent
     .command('status')
     .description('Show the parts, addresses, users and open jobs of the embedded stack; starts nothing')
+    .summary('Show the embedded stack, its users and its open jobs')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
@@ -37,6 +46,7 @@ export const declareDown = (parent: Parent) =>
   parent
     .command('down')
     .description('Stop the embedded stack; refuses while jobs are open or commands use it')
+    .summary('Stop the embedded stack, unless it is in use')
     .option('--force', 'stop it anyway; open jobs continue when the stack is up again')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(

@@ -76,7 +76,7 @@ function partsText(parts: Readonly<Record<string, number | null>>): string {
 }
 
 function endText({ kept, foreground, endsAt }: StackStatus, nowMs: number): string {
-  if (foreground) return `with the \`${programName} dev\` that runs it`;
+  if (foreground) return `with the \`${programName} up --foreground\` that runs it`;
   if (kept) return `at \`${programName} down\``;
   if (endsAt === null) return 'automatically when it is idle';
   return `automatically in ${formatDuration(Math.max(0, Date.parse(endsAt) - nowMs))}, unless a command uses it`;

@@ -1,13 +1,6 @@
 import type { AddCommand } from '../command.js';
 import { checkUrl } from './check-url.js';
-import {
-  declareConnect,
-  declareDelete,
-  declareEnsure,
-  declareList,
-  declareRotate,
-  declareWebhooks,
-} from './options.js';
+import { declareConnect, declareDelete, declareList, declareRotate, declareWebhooks } from './options.js';
 
 /** `sandflow webhooks`: manages webhooks at the service. Secrets are written to a file and never printed. */
 export const addWebhooks: AddCommand = (parent, context) => {
@@ -15,10 +8,6 @@ export const addWebhooks: AddCommand = (parent, context) => {
   declareConnect(webhooks).action(async (options) => {
     if (options.url !== undefined) checkUrl(options.url);
     context.exitCode = await (await import('./connect-bridge.js')).connectBridge(options, context);
-  });
-  declareEnsure(webhooks).action(async (options) => {
-    checkUrl(options.url);
-    await (await import('./registrations.js')).ensureRegistration(options, context);
   });
   declareList(webhooks).action(async (options) =>
     (await import('./registrations.js')).listRegistrations(options, context),

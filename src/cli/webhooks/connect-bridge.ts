@@ -1,6 +1,6 @@
 /** `sandflow webhooks connect`: the bridge, its registration and its secret in one step. */
 
-import { webhookPath } from '../../bridge/webhook-path.js';
+import { bridgeBaseOf, webhookPath } from '../../bridge/webhook-path.js';
 import { isLoopbackHost } from '../../texts/urls.js';
 import type { CommandContext } from '../command.js';
 import { isFullyConfigured } from '../connect/configured.js';
@@ -24,17 +24,20 @@ interface Connection extends ConnectedWebhook {
   readonly secretFile: string;
 }
 
-/** @returns 0 if the bridge accepted a test delivery through the URL, otherwise 1 */
+/** @returns 0 if the bridge accepted a test delivery through the URL or none was to be sent, otherwise 1 */
 export async function connectBridge(options: ConnectBridgeOptions, context: CommandContext): Promise<number> {
   const { io } = context;
   const config = await io.readConfig();
-  const open = isFullyConfigured(config)
-    ? (act: (at: ServiceAtHand) => Promise<Connection>) => withService(context, act)
-    : (act: (at: ServiceAtHand) => Promise<Connection>) => withPlatform(context, { quiet: options.json }, act);
+  // To register needs no server of Temporal.
+  const open =
+    isFullyConfigured(config) || !options.test
+      ? (act: (at: ServiceAtHand) => Promise<Connection>) => withService(context, act)
+      : (act: (at: ServiceAtHand) => Promise<Connection>) => withPlatform(context, { quiet: options.json }, act);
   const connection = await open((at) => connect(at, options, io.interrupted));
   if (options.json) sayJson(connection, context);
   else say(connection, context);
-  return connection.check.result === 'accepted' ? exitCodes.done : exitCodes.otherOutcome;
+  const { check } = connection;
+  return check === null || check.result === 'accepted' ? exitCodes.done : exitCodes.otherOutcome;
 }
 
 async function connect(at: ServiceAtHand, options: ConnectBridgeOptions, signal: AbortSignal): Promise<Connection> {
@@ -58,9 +61,16 @@ function localUrl({ config: { sandboxService } }: ServiceAtHand, bridge: string 
 
 function sayJson(connection: Connection, { io }: CommandContext): void {
   const { bridge, webhookId, action, url, secretFile, check, others } = connection;
-  const { result, text } = check;
   const elsewhere = others.map(({ id, url: other }) => ({ id, url: other }));
-  const shown = { bridge, webhookId, action, url, secretFile, check: { result, text }, others: elsewhere };
+  const shown = {
+    bridge,
+    webhookId,
+    action,
+    url,
+    secretFile,
+    check: check && { result: check.result, text: check.text },
+    others: elsewhere,
+  };
   printJson(io.stdout, { ...shown, error: null });
 }
 
@@ -74,14 +84,19 @@ function say(connection: Connection, { io }: CommandContext): void {
       'secret',
       `kept in ${secretFile}${action === 'rotated' ? '; the former one stays valid until the next rotation' : ''}`,
     ],
-    ['check', check.text],
+    ['check', check?.text ?? 'none'],
   ];
   for (const [name = '', text = ''] of rows) io.stderr.write(`${name.padEnd(14)} ${oneLine(text)}\n`);
   for (const { id, url: other } of others) {
     const mend = `If nothing needs it any more: ${programName} webhooks delete ${pasteable(id, 'WEBHOOK')}`;
     io.stderr.write(`${oneLine(`${id} has the same name and delivers to ${other}. ${mend}`)}\n`);
   }
-  if (check.result === 'accepted') return;
+  if (check?.result === 'accepted') return;
+  if (bridgeBaseOf(new URL(wantedUrl).pathname) === undefined) {
+    const rewritten = 'Unless your balancer rewrites the path, deliveries get 404';
+    io.stderr.write(`warning: A bridge receives deliveries at …${webhookPath}, not at this URL. ${rewritten}.\n`);
+  }
+  if (check === null) return;
   const mend =
     check.result === 'refused'
       ? `Copy ${secretFile} to the machine of the bridge, or set SANDBOX_WEBHOOK_SECRET_FILE there`

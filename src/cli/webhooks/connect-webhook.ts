@@ -14,8 +14,8 @@ export interface ConnectedWebhook {
   readonly action: EnsuredWebhook['action'] | 'moved';
   /** Where the registration delivers: its earlier URL if no bridge accepted a delivery at the wanted one. */
   readonly url: string;
-  /** The test delivery to the wanted URL. */
-  readonly check: TestDelivery;
+  /** The test delivery to the wanted URL; null if none was to be sent. */
+  readonly check: TestDelivery | null;
   /** Other registrations with the same name, which deliver elsewhere. */
   readonly others: readonly Webhook[];
 }
@@ -27,6 +27,8 @@ interface ConnectWebhookOptions {
   readonly name?: string;
   /** Replaces the secret even if it is stored on this machine. */
   readonly rotate?: boolean;
+  /** False: sends no test delivery, moves nothing, and replaces no secret without `rotate`. Default: true. */
+  readonly test?: boolean;
   /** The embedded stack of this home, if one runs. Its bridge starts when there is a secret. */
   readonly stack: StackDescription | undefined;
   /** Ctrl-C. */
@@ -40,12 +42,13 @@ const pauseMs = 500;
 /**
  * Creates the registration, adopts an existing one, or moves the one of this home to the URL. Replaces the secret if the
  * secret file may not contain the right one. A registration moves last, once a bridge has accepted a test delivery at
- * the URL. Until then its events go where they went before. Safe to repeat.
+ * the URL. Until then its events go where they went before. Safe to repeat. Without a test delivery nothing shows that a
+ * bridge has the secret or can be reached, so nothing is replaced or moved.
  * @throws as `ensureWebhook`
  */
 export async function connectWebhook(
   { service, reads, config }: ServiceAtHand,
-  { url, name = `sandflow ${config.deployment}`, rotate = false, stack, signal }: ConnectWebhookOptions,
+  { url, name = `sandflow ${config.deployment}`, rotate = false, test = true, stack, signal }: ConnectWebhookOptions,
 ): Promise<ConnectedWebhook> {
   const { webhookSecretFile: secretFile, webhookSecrets: currentSecrets, sandboxService } = config;
   const apiUrl = sandboxService?.apiUrl ?? '';
@@ -53,12 +56,12 @@ export async function connectWebhook(
   const kept = await readConnection(config);
   const own = kept?.apiUrl === apiUrl ? webhooks.find(({ id }) => id === kept.webhookId) : undefined;
   const there = webhooks.find((webhook) => isSameUrl(webhook.url, url));
-  const moving = there === undefined && own !== undefined && URL.canParse(own.url) ? own : undefined;
+  const moving = test && there === undefined && own !== undefined && URL.canParse(own.url) ? own : undefined;
 
-  const target = there ?? own;
+  const target = there ?? moving;
   const isAtHand =
     currentSecrets.length > 0 || (target?.id === kept?.webhookId && (await readSecrets(secretFile)).length > 0);
-  const replaces = target !== undefined && (rotate || !isAtHand);
+  const replaces = target !== undefined && (rotate || (test && !isAtHand));
   const othersThan = (id: string) => webhooks.filter((one) => one.name === name && one.id !== id);
   // A replaced secret cannot be put back, and the bridge at the earlier URL may have no other one.
   if (moving && replaces && !waitsForSecret(stack)) {
@@ -70,9 +73,10 @@ export async function connectWebhook(
   }
   const wanted = { url: moving?.url ?? url, name, secretFile, currentSecrets, rotate: replaces };
   const { webhookId, action } = await ensureWebhook({ ...service, ...reads }, wanted);
-  await keepConnection(config, { apiUrl, webhookId });
-  const check = await untilAccepted(() => testOnce(config, url), { stack, signal });
-  const isMoved = moving !== undefined && check.result === 'accepted';
+  // Without a test, nobody knows whether the stored secret is that of an adopted registration.
+  if (test || action === 'created' || action === 'rotated') await keepConnection(config, { apiUrl, webhookId });
+  const check = test ? await untilAccepted(() => testOnce(config, url), { stack, signal }) : null;
+  const isMoved = moving !== undefined && check?.result === 'accepted';
   if (isMoved) await service.updateWebhook(moving.id, { url });
   return {
     webhookId,

@@ -3,15 +3,6 @@ import type { OptionsOf, Parent } from '../command.js';
 export const declareWebhooks = (parent: Parent) =>
   parent.command('webhooks').description('Register the bridge with the service, and manage webhooks');
 
-export const declareEnsure = (parent: Parent) =>
-  parent
-    .command('ensure')
-    .description('Register the bridge, or adopt an existing registration; the secret is saved to its file')
-    .requiredOption('--url <url>', 'URL at which the service reaches the bridge: https://…/webhooks/sandbox')
-    .option('--name <name>', 'display name at the service (default: sandflow DEPLOYMENT)')
-    .option('--rotate', 'replace the secret, for example if the current one is lost')
-    .option('--json', 'print one JSON object on stdout');
-
 export const declareConnect = (parent: Parent) =>
   parent
     .command('connect')
@@ -22,6 +13,10 @@ export const declareConnect = (parent: Parent) =>
     )
     .option('--name <name>', 'display name at the service (default: sandflow DEPLOYMENT)')
     .option('--rotate', 'replace the secret even if it is stored on this machine')
+    .option(
+      '--no-test',
+      'only register, before the bridge runs: replace no secret, move nothing, send no test delivery',
+    )
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
@@ -30,12 +25,14 @@ Safe to repeat. An existing registration of this home is used again. It moves to
 test delivery there; until then it delivers as before. Any other registration at that URL gets a new secret. A running
 stack of this home starts its bridge as soon as there is a secret.
 
+A bridge does not start without a secret. To get one first: --no-test. Then start the bridge, and repeat without it.
+
 Examples:
   sandflow webhooks connect                                                    the service runs on this machine
   sandflow webhooks connect --url https://bridge.example.com/webhooks/sandbox  an account; the URL leads to the bridge
 
 Exit codes:
-  0    the bridge accepted a test delivery through the URL
+  0    the bridge accepted a test delivery through the URL, or --no-test registered it
   1    the test delivery was not accepted; a new registration stays, and an earlier one was not moved
 `,
     );
@@ -61,4 +58,3 @@ export const declareDelete = (parent: Parent) =>
     .option('--json', 'print one JSON object on stdout');
 
 export type ConnectBridgeOptions = OptionsOf<typeof declareConnect>;
-export type EnsureWebhookOptions = OptionsOf<typeof declareEnsure>;

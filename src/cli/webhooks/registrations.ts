@@ -1,45 +1,15 @@
-/** `sandflow webhooks ensure`, `list`, `rotate` and `delete`. */
+/** `sandflow webhooks list`, `rotate` and `delete`. */
 
-import { bridgeBaseOf, webhookPath } from '../../bridge/webhook-path.js';
 import { idPatterns } from '../../contract/workflow-safe/ids.js';
-import { keepConnection } from '../../supervisor/webhook-record.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
 import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
-import type { EnsureWebhookOptions } from './options.js';
 
 interface JsonOption {
   readonly json?: boolean;
-}
-
-export async function ensureRegistration(options: EnsureWebhookOptions, context: CommandContext): Promise<void> {
-  const { io } = context;
-  const { url, name, rotate, json } = options;
-  const { webhookId, action, secretFile } = await withService(context, async ({ service, reads, config }) => {
-    const { deployment, webhookSecretFile, webhookSecrets: currentSecrets } = config;
-    const wanted = {
-      url,
-      name: name ?? `sandflow ${deployment}`,
-      secretFile: webhookSecretFile,
-      rotate,
-      currentSecrets,
-    };
-    const { ensureWebhook } = await import('../../bridge/index.js');
-    const ensured = await ensureWebhook({ ...service, ...reads }, wanted);
-    const { webhookId: id, action: done } = ensured;
-    const isNew = done === 'created' || done === 'rotated';
-    if (isNew) await keepConnection(config, { apiUrl: config.sandboxService?.apiUrl ?? '', webhookId: id });
-    return { ...ensured, secretFile: webhookSecretFile };
-  });
-  if (json) return printJson(io.stdout, { webhookId, action, secretFile, error: null });
-  const kept = action === 'created' || action === 'rotated' ? ` Its secret is in ${secretFile}.` : '';
-  io.stderr.write(`Webhook ${webhookId} for ${url}: ${action}.${kept}\n`);
-  if (bridgeBaseOf(new URL(url).pathname) !== undefined) return;
-  const rewritten = 'Unless your balancer rewrites the path, deliveries get 404';
-  io.stderr.write(`warning: A bridge receives deliveries at …${webhookPath}, not at this URL. ${rewritten}.\n`);
 }
 
 export async function listRegistrations({ json }: JsonOption, context: CommandContext): Promise<void> {

@@ -49,14 +49,14 @@ const elsewhere: Readonly<Record<string, string>> = {
 const seldom = { interval: 500 };
 
 let bench: CommandBench;
-let dev: Started;
+let stack: Started;
 beforeAll(async () => {
   bench = createCommandBench();
   const { command } = JSON.parse(readSource('examples/agent/local-service.json')).commandAgents['claude-code'];
   const commandAgents = { 'claude-code': { command, isolation: 'plain' } };
   await writeFile(join(bench.cli.home, 'local-service.json'), JSON.stringify({ commandAgents, faultsEnabled: true }));
-  dev = bench.cli.start(['dev', '--ready-json']);
-  await vi.waitFor(() => expect(dev.stdout(), bench.cli.said()).toMatch(/"ready":true.*\n/), patient);
+  stack = bench.cli.start(['up', '--foreground', '--ready-json']);
+  await vi.waitFor(() => expect(stack.stdout(), bench.cli.said()).toMatch(/"ready":true.*\n/), patient);
 });
 afterAll(() => bench.cli.close());
 
@@ -258,7 +258,9 @@ describe('each other command succeeds', () => {
   it('on webhooks, and the bridge still gets its deliveries', async () => {
     const { done } = bench;
     const other = 'http://127.0.0.1:9/webhooks/sandbox';
-    const { webhookId } = JSON.parse(await done('webhooks', 'ensure', '--url', other, '--name', 'other', '--json'));
+    const { webhookId } = JSON.parse(
+      await done('webhooks', 'connect', '--no-test', '--url', other, '--name', 'other', '--json'),
+    );
     await done('webhooks', 'rotate', webhookId);
     expect(await done('webhooks', 'list')).toContain(webhookId);
     await done('webhooks', 'delete', webhookId);
@@ -288,8 +290,7 @@ describe('each other command succeeds', () => {
     await expect.poll(up, seldom).toMatchObject({ running: true, status: { foreground: true, parts } });
     for (const command of ['local', 'worker', 'bridge']) bench.served(command);
     await expect.poll(async () => (await bench.run(['down'])).exitCode, seldom).toBe(0);
-    expect(await dev.ended).toMatchObject({ exitCode: 0 });
-    bench.served('dev');
+    expect(await stack.ended).toMatchObject({ exitCode: 0 });
     expect(bench.cli.alive()).toEqual([]);
   });
 });

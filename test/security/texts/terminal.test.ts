@@ -110,14 +110,13 @@ const commandArguments: Readonly<Record<string, readonly string[]>> = {
   'sandboxes show': [id],
   stop: [id],
   'stops explain': [id],
-  'webhooks ensure': ['http://h.example/webhooks/sandbox'],
   'webhooks rotate': ['wh_123'],
   'webhooks delete': ['wh_123'],
   'local seed': ['items.jsonl'],
   'local reset': ['--yes'],
 };
 /** Commands that run until they are ended, and print what they log; `createLogLines` and the log of the worker use the same stream. */
-const serverCommands = new Set(['codec-server', 'dev', 'worker', 'bridge', 'local', 'supervisor']);
+const serverCommands = new Set(['codec-server', 'worker', 'bridge', 'local', 'supervisor']);
 
 describe.each([true, false])('a terminal obeys no text of a service (a terminal: %s)', (isTTY) => {
   describe.each([200, 403])('in an answer with status %d', (status) => {

@@ -116,8 +116,8 @@ describe('a failing command', () => {
     const page = await readFile('docs/configuration.md', 'utf8');
     const [, table = ''] = /## Exit codes\n([\s\S]*?)\n## /.exec(page) ?? [];
     expect([...table.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => code)).toEqual(codes);
-    const { stdout } = await cli(['--help']);
-    const [, list = ''] = /Exit codes:\n([\s\S]*?)\n\n/.exec(stdout) ?? [];
+    const { stdout } = await cli(['run', '--help']);
+    const [, list = ''] = /Exit codes:\n([\s\S]*?)$/.exec(stdout) ?? [];
     expect([...list.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => code)).toEqual(codes);
   });
 

@@ -43,13 +43,13 @@ describe('a home that belongs to somebody else', () => {
     ['notify secret', configured],
     ['webhooks list', configured],
     ['webhooks connect --url https://bridge.example.com/webhooks/sandbox', configured],
-    ['webhooks ensure --url https://bridge.example.com/webhooks/sandbox', configured],
+    ['webhooks connect --no-test --url https://bridge.example.com/webhooks/sandbox', configured],
     ['webhooks rotate wh_0123456789abcdef01234567', configured],
     ['local log', {}],
     ['local reset --yes', {}],
     ['local --port 0', {}],
     ['supervisor', {}],
-    ['dev', {}],
+    ['up --foreground', {}],
   ])('is refused by `sandflow %s`, before anything in it is read or changed', async (command, env) => {
     giveAway();
     const { exitCode, stderr } = await cli([...command.split(' ')], { env: { ...env, SANDFLOW_HOME: home } });

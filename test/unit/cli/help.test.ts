@@ -38,11 +38,16 @@ describe('help', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('lists the commands in groups', async () => {
+  it('lists the commands in groups, those of operators last, and fits on a screen of 40 lines', async () => {
     const { stdout } = await run('--help');
-    for (const group of ['Run:', 'Sandboxes:', 'The stack on this machine:', 'Set up and operate:']) {
-      expect(stdout).toContain(`\n${group}\n`);
-    }
+    const groups = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, group]) => group);
+    expect(groups).toEqual(['Jobs and batches', 'Sandboxes', 'This machine', 'For operators']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(40);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    const operators = stdout.slice(stdout.indexOf('For operators:'));
+    for (const name of ['worker', 'bridge', 'webhooks', 'encryption', 'cleanup'])
+      expect(operators).toMatch(`\n  ${name} `);
   });
 
   it('prints the same page by help and --help, at any depth', async () => {

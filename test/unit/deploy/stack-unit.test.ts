@@ -6,7 +6,7 @@ import { readSource } from '../house/source-imports.js';
 it('the unit of docs/schedules.md runs a command that stays in the foreground, and starts it again', () => {
   const [, unit = ''] = /```ini\n(.*?)```/s.exec(readSource('docs/schedules.md')) ?? [];
   const [, command = ''] = /^ExecStart=\S+\/sandflow (.*)$/m.exec(unit) ?? [];
-  expect(command).toBe('dev');
+  expect(command).toBe('up --foreground');
   expect(grammarProblems(command.split(' '))).toEqual([]);
   expect(unit).toMatch(/^Restart=always$/m);
 });

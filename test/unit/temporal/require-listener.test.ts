@@ -33,7 +33,7 @@ describe('a dead TEMPORAL_ADDRESS', () => {
     });
   });
 
-  it.each([['dev'], ['jobs list']])('ends %s before anything is started', async (command) => {
+  it.each([['up --foreground'], ['jobs list']])('ends %s before anything is started', async (command) => {
     // Whatever waits for the server, as the SDK does, waits longer than the test may take.
     const env = { ...configured, TEMPORAL_ADDRESS: dead, SANDFLOW_PATIENCE_SECONDS: '3600' };
     const { exitCode, stderr } = await cli(command.split(' '), { env });

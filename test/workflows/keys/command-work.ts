@@ -108,7 +108,6 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
   'cleanup report': [() => ['cleanup', 'report']],
   doctor: [() => ['doctor']],
   'webhooks connect': [({ stand }) => ['webhooks', 'connect', '--url', `${stand.bridgeUrl}/webhooks/sandbox`]],
-  'webhooks ensure': [() => ['webhooks', 'ensure', '--url', 'http://127.0.0.1:9/ensured']],
   'webhooks list': [() => ['webhooks', 'list']],
   'webhooks rotate': [async (known) => ['webhooks', 'rotate', await webhookOf(known)]],
   'webhooks delete': [async (known) => ['webhooks', 'delete', await webhookOf(known)]],
@@ -118,7 +117,7 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
 export const others: Readonly<Record<string, string>> = {
   ...{ api: 'any call', worker: 'the table of the worker' },
   ...{ 'schedule run-now': 'Temporal', 'schedule backfill': 'Temporal', 'schedule remove': 'Temporal' },
-  ...{ up: 'the stack', status: 'the stack', down: 'the stack', dev: 'the stack', supervisor: 'the stack' },
+  ...{ up: 'the stack', status: 'the stack', down: 'the stack', supervisor: 'the stack' },
   ...{ local: 'the local service', 'local log': 'the local service', 'local assumptions': 'the local service' },
   ...{ 'local clock': 'the local service', 'local seed': 'the local service', 'local reset': 'the local service' },
   ...{

@@ -34,7 +34,7 @@ describe('a hundred jobs at once', () => {
   afterEach(() => cli.close());
 
   it('complete with their own answers, one sandbox, prompt and stop each, and leave nothing running', async () => {
-    const stack = cli.start(['dev', '--ready-json'], { SANDFLOW_DEPLOYMENT: deployment });
+    const stack = cli.start(['up', '--foreground', '--ready-json'], { SANDFLOW_DEPLOYMENT: deployment });
     const isReady = () => {
       if (!stack.stdout().endsWith('\n')) throw new Error(`The stack is not ready: ${stack.stderr()}`);
     };

@@ -118,7 +118,7 @@ it('no secret is in a history, a log, an error, a metric, a report, a result or 
   };
   const processes = watchArguments();
   onTestFinished(processes.stop);
-  const stack = cli.start(['dev', '--ready-json'], env);
+  const stack = cli.start(['up', '--foreground', '--ready-json'], env);
   await vi.waitFor(() => expect(stack.stdout()).toContain('"ready":true'), patient);
   const said = JSON.parse(stack.stdout()) as { bridgeUrl: string; temporalAddress: string; isolation: unknown };
   const { bridgeUrl, temporalAddress } = said;
@@ -186,7 +186,7 @@ it('no secret is in a history, a log, an error, a metric, a report, a result or 
     one.process.kill('SIGTERM');
     await one.ended;
   }
-  for (const [name, one] of Object.entries({ worker, bridge, dev: stack })) {
+  for (const [name, one] of Object.entries({ worker, bridge, stack })) {
     printed[name] = `${one.stdout()}${one.stderr()}`;
   }
 

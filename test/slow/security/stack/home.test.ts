@@ -19,9 +19,9 @@ describe('the home of a running stack', () => {
   beforeAll(async () => {
     cli = createCliHome();
     chmodSync(cli.home, 0o755);
-    const dev = cli.start(['dev', '--ready-json']);
-    await vi.waitFor(() => expect(dev.stdout(), dev.stderr()).toMatch(/\n$/), patient);
-    said = JSON.parse(dev.stdout());
+    const stack = cli.start(['up', '--foreground', '--ready-json']);
+    await vi.waitFor(() => expect(stack.stdout(), stack.stderr()).toMatch(/\n$/), patient);
+    said = JSON.parse(stack.stdout());
   });
   afterAll(() => cli?.close());
 

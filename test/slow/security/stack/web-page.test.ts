@@ -20,9 +20,9 @@ describe.skipIf(process.platform !== 'linux' || !browserPath)('a web page beside
 
   beforeAll(async () => {
     cli = createCliHome();
-    const dev = cli.start(['dev', '--ready-json']);
-    await vi.waitFor(() => expect(dev.stdout(), dev.stderr()).toMatch(/\n$/), patient);
-    const { temporalAddress } = JSON.parse(dev.stdout()) as { temporalAddress: string };
+    const stack = cli.start(['up', '--foreground', '--ready-json']);
+    await vi.waitFor(() => expect(stack.stdout(), stack.stderr()).toMatch(/\n$/), patient);
+    const { temporalAddress } = JSON.parse(stack.stdout()) as { temporalAddress: string };
     client = await connectTemporal({ address: temporalAddress });
     await client.workflow.start('untaken', { taskQueue: 'nobody', workflowId: canary, args: [canary] });
     await vi.waitFor(async () => expect((await client.workflow.count()).count).toBe(1), patient);

@@ -4,8 +4,9 @@ import { cli } from '../in-process.js';
 /** For commands that would start unconfigured parts; the program to start does not exist. */
 const commands = [
   ['run', 'hello'],
-  ['dev'],
-  ['webhooks', 'ensure', '--url', 'https://bridge.example.com/webhooks/sandbox'],
+  ['up'],
+  ['up', '--foreground'],
+  ['webhooks', 'connect', '--url', 'https://bridge.example.com/webhooks/sandbox'],
   ['sandboxes'],
   ['jobs', 'list'],
   ['worker'],
@@ -39,11 +40,11 @@ describe('an installation without the setting of its service', () => {
 describe('the address of a bridge', () => {
   it('must be https unless it is on this machine', async () => {
     const readConfig = () => Promise.reject(new Error('asked for settings'));
-    const ensure = (url: string) => cli(['webhooks', 'ensure', '--url', url], { readConfig });
-    expect(await ensure('http://bridge.example.com/webhooks/sandbox')).toMatchObject({
+    const connect = (url: string) => cli(['webhooks', 'connect', '--url', url], { readConfig });
+    expect(await connect('http://bridge.example.com/webhooks/sandbox')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('delivers only to https://'),
     });
-    expect((await ensure('http://127.0.0.1:7392/webhooks/sandbox')).stderr).toContain('asked for settings');
+    expect((await connect('http://127.0.0.1:7392/webhooks/sandbox')).stderr).toContain('asked for settings');
   });
 });

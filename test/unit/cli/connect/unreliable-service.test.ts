@@ -47,11 +47,11 @@ describe('commands with an unreliable service', () => {
     expect(stand.seen).toHaveLength(1);
   });
 
-  it('webhooks ensure repeats reads, and no write without a check', async () => {
+  it('webhooks connect repeats reads, and no write without a check', async () => {
     const { stand, env } = await flaky();
-    await cli(['webhooks', 'ensure', '--url', url], { env });
+    await cli(['webhooks', 'connect', '--no-test', '--url', url], { env });
     const writes = stand.seen.filter(({ method }) => method !== 'GET').map(({ method }) => method);
-    expect(stand.seen.filter(({ method }) => method === 'GET')).toHaveLength(2);
+    expect(stand.seen.filter(({ method }) => method === 'GET')).toHaveLength(3);
     expect(writes).toEqual(['PATCH']);
   });
 });

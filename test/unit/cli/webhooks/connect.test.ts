@@ -132,6 +132,31 @@ test('a registration that works is moved only to a URL where a bridge accepts a 
   expect(await listed()).toMatchObject([{ id: webhookId, url: elsewhere }]);
 });
 
+test('--no-test registers before the bridge runs: it may be repeated, sends nothing, and neither moves a registration nor replaces a secret', async () => {
+  const { connect, listed, secretFile, path, env } = await setUp();
+  const early = `http://127.0.0.1:1${path}`;
+  const first = await connect(early, '--no-test');
+  expect(first).toMatchObject({ exitCode: 0, action: 'created', url: early, check: null, error: null });
+  const secret = await readFile(secretFile, 'utf8');
+  expect(await connect(early, '--no-test')).toMatchObject({ exitCode: 0, action: 'adopted' });
+
+  // It cannot know whether a bridge answers there, so it moves nothing.
+  const url = `${await bridgeWith(secretFile)}${path}`;
+  const second = await connect(url, '--no-test');
+  expect(second).toMatchObject({ exitCode: 0, action: 'created', others: [{ id: first.webhookId, url: early }] });
+  expect((await listed()).map((one: { url: string }) => one.url).sort()).toEqual([early, url].sort());
+  expect(await readFile(secretFile, 'utf8')).not.toBe(secret);
+  // The bridge runs now, with the secret that was kept.
+  expect(await connect(url)).toMatchObject({ exitCode: 0, action: 'adopted', check: { result: 'accepted' } });
+
+  await rm(secretFile);
+  expect(await connect(url, '--no-test')).toMatchObject({ exitCode: 2, error: { code: 'webhook_secret_unknown' } });
+  expect(await connect(url, '--no-test', '--rotate')).toMatchObject({ exitCode: 0, action: 'rotated' });
+  const { exitCode, stderr } = await cli(['webhooks', 'connect', '--no-test', '--url', url], { env });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringMatching(/^check +none$/m) });
+  expect(stderr).not.toMatch(/warning|whsec_/);
+});
+
 test('setting up needs the public URL of a bridge that it does not know', async () => {
   const { env } = await setUp();
   expect(await cli(['webhooks', 'connect'], { env })).toMatchObject({
@@ -187,7 +212,7 @@ test('a path that leads to no bridge is told at the registration, and by doctor'
     }),
   );
   const wrong = `${balancer}/sandflow/webhooks`;
-  const { exitCode, stderr } = await cli(['webhooks', 'ensure', '--url', wrong], { env });
+  const { exitCode, stderr } = await cli(['webhooks', 'connect', '--no-test', '--url', wrong], { env });
   expect({ exitCode, stderr }).toEqual({
     exitCode: 0,
     stderr: expect.stringMatching(/^warning: A bridge receives deliveries at …\/webhooks\/sandbox.*404/m),

@@ -1,4 +1,4 @@
-/** The embedded stack: `sandflow dev` in the foreground, the hidden `sandflow supervisor` in the background. */
+/** The embedded stack: `sandflow up --foreground`, and the hidden `sandflow supervisor` in the background. */
 
 import { aborted } from '../../os/aborted.js';
 import type { StackDescription } from '../../supervisor/control-protocol.js';
@@ -13,7 +13,7 @@ import { asCalled, programName } from '../program-name.js';
  * Holds the stack until the first Ctrl-C or SIGTERM, and then ends it in order. If a stack is already running, holds
  * that stack.
  */
-export async function serveDev(options: { readonly readyJson?: boolean }, io: CliIo): Promise<void> {
+export async function serveInForeground(options: { readonly readyJson?: boolean }, io: CliIo): Promise<void> {
   const config = await io.readConfig();
   io.umask?.(0o077);
   const log = (line: string) => void io.stderr.write(`${asCalled(line)}\n`);
