@@ -134,7 +134,6 @@ export {
   listFanouts,
   listJobs,
 } from './workflow-client/list-executions.js';
-export type { OddTime } from './workflow-client/schedules/odd-times.js';
 export {
   listSchedules,
   readSchedule,

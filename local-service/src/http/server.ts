@@ -2,7 +2,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
 import { assumptionsHeader } from '../../../src/contract/assumptions.js';
-import { openApiDocument } from '../../../src/contract/openapi/document.js';
 import { boundStrangers, type Strangers } from '../../../src/os/bound-strangers.js';
 import type { ControlledClock } from '../clock.js';
 import type { Context } from '../core/context.js';
@@ -23,6 +22,7 @@ import { createAuthentication, createOperatorAuthentication } from './authentica
 import { refuseUnknownRoute } from './authorize.js';
 import { callOf, recordCall } from './call.js';
 import { asServiceError, assumptionsOf, errorEnvelope } from './error-envelope.js';
+import { openApiDocument } from './openapi/document.js';
 import type { Operations } from './operation.js';
 import { parseJsonBody } from './parse-input.js';
 import { createRateLimit } from './rate-limit.js';

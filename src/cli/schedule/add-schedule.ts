@@ -8,7 +8,7 @@ import { printJson } from '../output/json.js';
 import { formatDuration } from '../units.js';
 import type { AddOptions } from './options.js';
 import { closeCommand, readSchedule } from './read-schedule.js';
-import { inZone, oddTimeText } from './time-text.js';
+import { inZone } from './time-text.js';
 import { warnOfEmbedded } from './warn-of-embedded.js';
 
 /** A cleanup outside of the windows of its policy does nothing. */
@@ -46,14 +46,13 @@ export async function addSchedule(
       const { deployment } = platform.config;
       return { what: put, schedule: await readBack(platform.temporal, { deployment, name }) };
     });
-    const { nextAt, times, jitterMs, oddTimes } = schedule;
+    const { nextAt, times, jitterMs } = schedule;
     if (options.json) return printJson(io.stdout, { what, schedule, error: null });
     const [next] = nextAt;
     const when = next === undefined || times === null ? 'it never runs' : `next run ${inZone(next, times.zone)}`;
     const delay = jitterMs > 0 ? `, up to ${formatDuration(jitterMs)} later` : '';
     io.stdout.write(`${name} ${done[what]}; ${when}${delay}\n`);
     if (read.command.kind === 'cleanup') warnOfWindows(read.command.policy, schedule, io);
-    for (const odd of oddTimes) io.stderr.write(`${oddTimeText(odd)}\n`);
   } finally {
     await closeCommand(read.command);
   }

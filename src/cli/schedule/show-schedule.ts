@@ -11,7 +11,7 @@ import { printJson } from '../output/json.js';
 import { formatTable, printList, tableWidth } from '../output/table.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';
 import { formatDuration, plural } from '../units.js';
-import { inZone, oddTimeText } from './time-text.js';
+import { inZone } from './time-text.js';
 import { warnOfEmbedded } from './warn-of-embedded.js';
 
 /** Further times are in JSON. */
@@ -58,7 +58,6 @@ function rowsOf(schedule: Schedule): (readonly [string, string])[] {
       'next',
       schedule.nextAt.slice(0, timesShown).map((at) => inZone(at, zone)),
     ),
-    ...labelled('clock', schedule.oddTimes.map(oddTimeText)),
     ...labelled(
       'runs',
       schedule.runs.map(({ id, dueAt, outcome }) => `${id}  ${outcome ?? '?'}  ${inZone(dueAt, zone)}`),

@@ -1,5 +1,4 @@
 /** Writes the times of schedules for people. */
-import type { OddTime } from '../../workflow-client/schedules/odd-times.js';
 
 /** A time in a time zone and in UTC: `2026-11-27 02:30 Europe/Vienna (01:30 UTC)`. */
 export function inZone(at: string, zone: string): string {
@@ -16,11 +15,3 @@ export function inZone(at: string, zone: string): string {
 
 /** Without seconds of 00. */
 const clockOf = (time: string) => time.replace(/:00$/, '');
-
-/** What a change of the clock does to a time of a schedule, in one sentence. */
-export function oddTimeText({ kind, local, runsAt }: OddTime): string {
-  if (kind === 'missing') return `${local} does not exist, because the clock is set forward: no run is due then.`;
-  const utc = runsAt.map((at) => clockOf(at.slice(11, 19)));
-  const runs = { 0: 'no run is due', 1: `one run is due, at ${utc[0]} UTC` }[utc.length];
-  return `${local} comes twice, because the clock is set back: ${runs ?? `two runs are due, at ${utc.join(' and ')} UTC`}.`;
-}

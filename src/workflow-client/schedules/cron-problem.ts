@@ -46,36 +46,7 @@ export function cronProblem(cron: string): string | undefined {
   }
   const wrong = fields.findIndex((field, at) => !parts[at]?.split(',').every((range) => fits(range, field)));
   const field = fields[wrong];
-  if (field) return `has the ${field.name} "${parts[wrong]}": ${allowed(field)}`;
-  const [, , days = '*', months = '*'] = parts;
-  return hasDay(days, months) ? undefined : `never runs: no month of "${months}" has a day of "${days}"`;
-}
-
-/** In a leap year, which is enough. */
-const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-function hasDay(days: string, months: string): boolean {
-  const [, , dayField, monthField] = fields;
-  if (!dayField || !monthField) return true;
-  const earliest = Math.min(...days.split(',').map((range) => partsOf(range, dayField).first));
-  return months.split(',').some((range) => {
-    const { first, last, step } = partsOf(range, monthField);
-    return daysOfMonths.some(
-      (length, at) => at + 1 >= first && at + 1 <= last && (at + 1 - first) % step === 0 && length >= earliest,
-    );
-  });
-}
-
-/** A number with a step runs to the end of the field, as in other programs. */
-function partsOf(
-  range: string,
-  field: Field,
-): { readonly first: number; readonly last: number; readonly step: number } {
-  const [, from = '', to, step] = rangePattern.exec(range) ?? [];
-  if (from === '*') return { first: field.first, last: field.last, step: Number(step ?? 1) };
-  const first = numberOf(from, field);
-  const last = to === undefined ? (step === undefined ? first : field.last) : numberOf(to, field);
-  return { first, last, step: Number(step ?? 1) };
+  return field && `has the ${field.name} "${parts[wrong]}": ${allowed(field)}`;
 }
 
 const rangePattern = /^(\*|\w+)(?:-(\w+))?(?:\/(\d+))?$/;

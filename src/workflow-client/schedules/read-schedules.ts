@@ -5,7 +5,6 @@ import { scheduledRunId } from '../../addresses/schedule-addresses.js';
 import type { ScheduledRunInput, ScheduledRunMemo, ScheduledWork, ScheduleTimes } from '../../protocol/schedule.js';
 import type { Overlap } from '../../protocol/schedule-overlaps.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../../temporal/readable-memos.js';
-import { type OddTime, readOddTimes } from './odd-times.js';
 import { onSchedule, overlaps, type ScheduleAddress, scheduleNames } from './schedule-client.js';
 
 /** A run of a schedule. */
@@ -51,11 +50,7 @@ export interface Schedule extends ScheduleSummary {
   readonly missed: number;
   /** Number of runs that were skipped because the last one had not ended. */
   readonly skipped: number;
-  /** Times within the next 400 days that a change of the clock skips or repeats. */
-  readonly oddTimes: readonly OddTime[];
 }
-
-const lookAheadMs = 400 * 86_400_000;
 
 /**
  * Reads a schedule.
@@ -67,10 +62,6 @@ export async function readSchedule(client: Client, schedule: ScheduleAddress): P
   const description = await onSchedule(client, schedule, (handle) => handle.describe());
   const { spec, policies, info } = description;
   const { input } = inputOf(description);
-  const nowMs = Date.now();
-  const zone = input?.times.zone ?? 'UTC';
-  const ahead = { fromMs: nowMs, toMs: nowMs + lookAheadMs };
-  const oddTimes = await onSchedule(client, schedule, () => readOddTimes(client, description, zone, ahead));
   const runs = await Promise.all(runsOf(description).map((run) => readRun(client, schedule, run)));
   return {
     ...summaryOf(schedule, description),
@@ -83,7 +74,6 @@ export async function readSchedule(client: Client, schedule: ScheduleAddress): P
     runs,
     missed: info.numActionsMissedCatchupWindow,
     skipped: info.numActionsSkippedOverlap,
-    oddTimes,
   };
 }
 

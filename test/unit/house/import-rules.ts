@@ -136,7 +136,7 @@ export const importRules: readonly Rule[] = [
   {
     part: 'local-service/src',
     own: [...ground, 'src/contract', 'src/webhook', 'src/os'],
-    packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'ws', 'zod'],
+    packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'ws', 'zod', 'zod-openapi'],
   },
   { part: 'src/report', own: [...ground, 'src/contract', 'src/addresses', 'src/protocol'], packages: ['node:'] },
   {

@@ -70,6 +70,13 @@ describe('a notification', () => {
     expect(verify(over as Parameters<typeof verify>[0])).toEqual({ ok: false, reason });
   });
 
+  it('is signed byte for byte, also if the body is not text', () => {
+    const [body, otherBody] = [Buffer.from([0xff]), new Uint8Array([0xfe])];
+    const headers = notificationHeaders({ ...vector, secrets: [vector.secret], rawBody: body });
+    expect(verify({ headers, rawBody: new Uint8Array(body) })).toMatchObject({ ok: true });
+    expect(verify({ headers, rawBody: otherBody })).toEqual({ ok: false, reason: 'bad_signature' });
+  });
+
   it('is accepted until its time differs by 300 seconds', () => {
     for (const differenceMs of [300_000, -300_000])
       expect(verify({ nowMs: nowMs + differenceMs })).toMatchObject({ ok: true });

@@ -99,6 +99,8 @@ describe('a schedule of the command line', () => {
       exitCode: 2,
       stderr: expect.stringContaining('The schedule "wrong" cannot be used: Temporal refuses it: '),
     });
+    expect(await add('0 0 31 2 *')).toMatchObject({ exitCode: 0, stdout: 'wrong added; it never runs\n' });
+    await done('schedule', 'remove', 'wrong');
   });
 
   it('neither keeps nor shows the text of a notify command, nor a part of a token in a long URL', async () => {

@@ -13,7 +13,6 @@ describe('a cron expression', () => {
     '@every 1h30m/15m',
     '@every 5s',
     '*/59 */23 */30 */11 */7',
-    '0 0 29 2 1',
     '0 0 31 1/3 *',
     '0 0 31,1 feb *',
   ])('can be "%s"', (cron) => expect(cronProblem(cron)).toBeUndefined());
@@ -32,10 +31,6 @@ describe('a cron expression', () => {
     ['0 0 * * tues-xday', 'has the day of the week "tues-xday"'],
     ['*/100 * * * *', 'has the minute "*/100": use 0 to 59'],
     ['0 */24 * * *', 'steps such as */2, up to 23'],
-    ['0 0 31 2 *', 'never runs: no month of "2" has a day of "31"'],
-    ['0 0 30-31 feb *', 'never runs'],
-    ['0 0 31 4,6 1', 'never runs'],
-    ['0 0 31 9-11/2 *', 'never runs'],
     ['@reboot', 'has the word "@reboot"'],
     ['@every 90', 'has the word "@every 90"'],
     ['CRON_TZ=UTC 0 0 * * *', 'must not name a time zone'],

@@ -1,10 +1,10 @@
 /** The error answers of each endpoint (specification, "Errors"). */
-import type { Endpoint } from '../endpoints/endpoint.js';
-import { errorCodes } from '../workflow-safe/error-codes.js';
-import type { JsonSchema } from './json-schemas.js';
+import type { oas31 } from 'zod-openapi';
+import type { Endpoint } from '../../../../src/contract/endpoints/endpoint.js';
+import { errorCodes } from '../../../../src/contract/workflow-safe/error-codes.js';
 
 /** Specification, "Error envelope". */
-export const errorSchema: JsonSchema = {
+export const errorSchema: oas31.SchemaObject = {
   type: 'object',
   description: 'Every error body. The HTTP status is authoritative',
   required: ['ok', 'type', 'status', 'code', 'message', 'error', 'requestId'],
@@ -58,14 +58,14 @@ function statusesOf(endpoint: Endpoint): readonly number[] {
   ];
 }
 
-export function errorResponses(endpoint: Endpoint): Readonly<Record<string, JsonSchema>> {
+export function errorResponses(endpoint: Endpoint): Record<string, oas31.ReferenceObject> {
   return Object.fromEntries(
     statusesOf(endpoint).map((status) => [String(status), { $ref: `#/components/responses/${status}` }]),
   );
 }
 
 /** The components that `errorResponses` refers to. */
-export function errorResponseComponents(): Readonly<Record<string, JsonSchema>> {
+export function errorResponseComponents(): Record<string, oas31.ResponseObject> {
   return Object.fromEntries(
     Object.entries(meanings).map(([status, description]) => {
       const codes = Object.entries(errorCodes).filter(([, { statuses }]) =>

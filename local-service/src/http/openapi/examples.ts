@@ -1,5 +1,5 @@
 /** Examples of requests, by endpoint. A test sends each example to the local service. */
-import type { EndpointName } from '../endpoints/endpoints.js';
+import type { EndpointName } from '../../../../src/contract/endpoints/endpoints.js';
 
 type Example = Readonly<Record<string, unknown>>;
 

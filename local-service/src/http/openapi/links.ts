@@ -1,7 +1,7 @@
 /** The links of the OpenAPI document: from answers that hold an id to the operations that need it. */
-import type { Endpoint } from '../endpoints/endpoint.js';
-import { type EndpointName, endpoints } from '../endpoints/endpoints.js';
-import type { JsonSchema } from './json-schemas.js';
+import type { oas31 } from 'zod-openapi';
+import type { Endpoint } from '../../../../src/contract/endpoints/endpoint.js';
+import { type EndpointName, endpoints } from '../../../../src/contract/endpoints/endpoints.js';
 
 /** For each answer with an id: the path parameter that needs the id, and the pointer to the id in the answer. */
 const ids: Partial<Record<EndpointName, readonly [parameter: string, pointer: string]>> = {
@@ -18,7 +18,7 @@ const ids: Partial<Record<EndpointName, readonly [parameter: string, pointer: st
 };
 
 /** The links from the success answer of this endpoint; empty if the answer holds no id. */
-export function linksOf(name: EndpointName): Readonly<Record<string, JsonSchema>> {
+export function linksOf(name: EndpointName): Record<string, oas31.LinkObject> {
   const [parameter, pointer] = ids[name] ?? [];
   if (parameter === undefined) return {};
   const known = [parameter, ...parametersOf(endpoints[name].path)];

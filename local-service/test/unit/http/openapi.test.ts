@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { endpoints } from '../../../src/contract/endpoints/endpoints.js';
-import { openApiDocument } from '../../../src/contract/openapi/document.js';
+import { endpoints } from '../../../../src/contract/endpoints/endpoints.js';
+import { openApiDocument } from '../../../src/http/openapi/document.js';
 
 type Json = { readonly [key: string]: Json } & readonly Json[] & string;
 const document = openApiDocument() as unknown as Json;
@@ -18,7 +18,7 @@ const operations = Object.values(document.paths ?? {}).flatMap((methods) =>
 ) as unknown as Operation[];
 
 test('docs/openapi.json is up to date: npm run openapi writes it', async () => {
-  await expect(text).toMatchFileSnapshot('../../../docs/openapi.json');
+  await expect(text).toMatchFileSnapshot('../../../../docs/openapi.json');
 });
 
 test('every endpoint of the contract is an operation', () => {
