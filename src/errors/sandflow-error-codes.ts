@@ -86,7 +86,6 @@ export const sandflowErrors = {
   supervisor_unresponsive: 'unavailable',
   stack_differs: 'usage',
   stack_of_other_version: 'usage',
-  lock_timeout: 'unavailable',
 
   // What is stored
   disk_full: 'unavailable',
