@@ -40,10 +40,6 @@ export interface Config {
   readonly webhookSecretFile: string;
   /** Files that a worker needs to deliver notifications. */
   readonly notify: {
-    /** File of the commands that notifications may run. Undefined if no file is named and Temporal is configured. */
-    readonly commandsFile?: string;
-    /** True if the file of commands was named. A missing file is then an error. */
-    readonly commandsFileNamed: boolean;
     /** File of the secrets that sign notifications, one per line, mode 600. */
     readonly secretFile: string;
     /** True if the secret file was named. A missing file is then not created. */
@@ -99,7 +95,6 @@ export const settingVariables: readonly string[] = [
   'SANDFLOW_FORKS_PER_SECOND',
   'SANDFLOW_HOME',
   'SANDFLOW_IDLE_SECONDS',
-  'SANDFLOW_NOTIFY_COMMANDS',
   'SANDFLOW_NOTIFY_SECRET_FILE',
   'SANDFLOW_PATIENCE_SECONDS',
   'SANDFLOW_PROMPT_SUMMARIES',
@@ -136,7 +131,7 @@ export function readConfig(env: Environment = process.env): Config {
     noLocalService: noLocalService(env, temporal.configured),
     webhookSecrets: webhookSecretsIn(env.SANDBOX_WEBHOOK_SECRET ?? '', 'SANDBOX_WEBHOOK_SECRET'),
     webhookSecretFile: env.SANDBOX_WEBHOOK_SECRET_FILE || join(home, 'webhook-secrets'),
-    notify: notifyConfig(env, home, temporal.configured),
+    notify: notifyConfig(env, home),
     temporal: { ...temporal, uiUrl: uiUrl(env) },
     deployment,
     taskQueue: env.SANDFLOW_TASK_QUEUE || 'sandflow',
@@ -153,14 +148,8 @@ export function readConfig(env: Environment = process.env): Config {
   };
 }
 
-/**
- * The file of commands has a default only for the embedded stack, whose worker runs commands on the user's own machine.
- */
-function notifyConfig(env: Environment, home: string, isElsewhere: boolean): Config['notify'] {
-  const ofHome = isElsewhere ? undefined : join(home, 'notify-commands.json');
+function notifyConfig(env: Environment, home: string): Config['notify'] {
   return {
-    commandsFile: env.SANDFLOW_NOTIFY_COMMANDS ? resolve(env.SANDFLOW_NOTIFY_COMMANDS) : ofHome,
-    commandsFileNamed: Boolean(env.SANDFLOW_NOTIFY_COMMANDS),
     secretFile: resolve(env.SANDFLOW_NOTIFY_SECRET_FILE || join(home, 'notify-secrets')),
     secretFileNamed: Boolean(env.SANDFLOW_NOTIFY_SECRET_FILE),
   };

@@ -1,10 +1,9 @@
-/** Notifies the user's URL or command that a job or a stop ended, is blocked, or does not end. */
+/** Notifies the user's URL that a job or a stop ended, is blocked, or does not end. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { SandflowError } from '../../src/errors/sandflow-error.js';
 import { withoutSecrets, withoutSecretsIn } from '../../src/errors/without-secrets.js';
-import type { NotifyCommands } from '../../src/notify/index.js';
 import { anySignal, timeLimit } from '../../src/os/any-signal.js';
 import { chats } from '../../src/protocol/chats.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
@@ -13,11 +12,8 @@ import { cut } from '../../src/texts/length.js';
 import { isLoopbackHost } from '../../src/texts/urls.js';
 import { notificationHeaders } from '../../src/webhook/index.js';
 import { chatMessage } from './chat-message.js';
-import { runNotifyCommand } from './run-command.js';
 
 export interface NotifyDependencies {
-  /** The commands that notifications may run on this worker. Default: none. */
-  readonly notifyCommands?: Pick<NotifyCommands, 'find'>;
   /** Returns the secrets that sign notifications, `whsec_…`; called at each attempt. Default: unsigned. */
   readonly notifySecrets?: () => Promise<readonly string[]>;
 }
@@ -35,42 +31,25 @@ const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
  * Delivers a notification, which may arrive more than once.
  * @throws ApplicationFailure `notify_failed`; final if another attempt cannot help
  */
-export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
+export function notifyActivity({ notifySecrets }: NotifyDependencies) {
   const proxied = new EnvHttpProxyAgent();
-  return async function notify({ url, chat, commandId, ...others }: NotifyTarget, told: Notification): Promise<void> {
-    // Anyone with access to Temporal can name another target, such as the text of a command.
-    const [unknown] = Object.keys(others);
-    if (unknown !== undefined) {
-      const message = `A notification goes to a \`url\` or a \`commandId\`, not to ${JSON.stringify(unknown.slice(0, 64))}. A worker runs no text from a workflow.`;
-      throw failed(message, true);
-    }
+  return async function notify({ url, chat }: Partial<NotifyTarget>, told: Notification): Promise<void> {
+    // A stored target may name only a command, which an earlier version ran.
+    if (url === undefined) return;
+    // Anyone with access to Temporal can send a value that is not a string.
+    if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);
     const notification = withoutSecretsIn(told);
     const body = JSON.stringify(notification);
     const signal = anySignal([timeLimit(timeoutMs), Context.current().cancellationSignal]);
-    if (url !== undefined) {
-      if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);
-      if (chat !== undefined) {
-        if (!chats.includes(chat)) throw failed(`A notification goes to one of the chats ${chats.join(', ')}.`, true);
-        await post(url, { body: JSON.stringify(chatMessage(chat, notification)), signed: {}, signal, proxied });
-      } else {
-        const secrets = notifySecrets ? await own(notifySecrets) : [];
-        const timestamp = Math.floor(Date.now() / 1_000);
-        const signed = notificationHeaders({ secrets, id: notification.id, timestamp, rawBody: body });
-        await post(url, { body, signed, signal, proxied });
-      }
+    if (chat !== undefined) {
+      if (!chats.includes(chat)) throw failed(`A notification goes to one of the chats ${chats.join(', ')}.`, true);
+      await post(url, { body: JSON.stringify(chatMessage(chat, notification)), signed: {}, signal, proxied });
+      return;
     }
-    if (commandId === undefined) return;
-    // Anyone with access to Temporal can send a value that is not a string.
-    if (typeof commandId !== 'string') throw failed('The id of a notify command must be a string.', true);
-    const known = notifyCommands ? await own(() => notifyCommands.find(commandId)) : undefined;
-    if (known === undefined) {
-      throw failed(
-        `This worker has no notify command "${commandId.slice(0, 64)}"; see SANDFLOW_NOTIFY_COMMANDS.`,
-        true,
-      );
-    }
-    const code = await runNotifyCommand(known, { input: body, signal });
-    if (code !== 0) throw failed(`The notify command exited with ${code ?? 'a signal'}.`, false);
+    const secrets = notifySecrets ? await own(notifySecrets) : [];
+    const timestamp = Math.floor(Date.now() / 1_000);
+    const signed = notificationHeaders({ secrets, id: notification.id, timestamp, rawBody: body });
+    await post(url, { body, signed, signal, proxied });
   };
 }
 

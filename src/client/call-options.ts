@@ -77,7 +77,10 @@ export interface PlainResponse {
   readonly header: (name: string) => string | undefined;
   /** All headers; names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Always read or destroy the body, because it holds a connection until then. */
+  /**
+   * Always read or destroy the body, because it holds a connection until then. It fails with ConnectionError,
+   * TimeoutError or the signal's reason.
+   */
   readonly body: Readable;
 }
 

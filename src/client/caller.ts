@@ -27,7 +27,7 @@ import { type ExchangeRequest, type ExchangeResponse, exchange } from './exchang
 import { packageVersion } from './package-version.js';
 import { readFailure, readSuccess, readWhole } from './read-response.js';
 import { checkPath, queryString, readBaseUrl } from './request-address.js';
-import { type StreamResponse, streamExchange } from './stream-exchange.js';
+import { streamExchange } from './stream-exchange.js';
 
 /** The parameters of an endpoint's path, and the other parts of a request that differ between its calls. */
 type CallParts<Name extends EndpointName> = Readonly<Record<PathParameters<Name>, string>> & {
@@ -49,7 +49,7 @@ export type Open = <Name extends RawEndpointName>(
   endpoint: Name,
   parts: CallParts<Name>,
   options?: StreamOptions,
-) => Promise<StreamResponse>;
+) => Promise<PlainResponse>;
 
 type Sent = Pick<ExchangeRequest, 'method' | 'path' | 'headers' | 'body'> &
   Pick<PlainRequest, 'query' | 'confirmDelete'>;

@@ -4,8 +4,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { SandflowError } from '../errors/sandflow-error.js';
-import type { StreamOptions } from './call-options.js';
-import type { StreamResponse } from './stream-exchange.js';
+import type { PlainResponse, StreamOptions } from './call-options.js';
 
 /** A download as a stream. */
 export interface DownloadStream {
@@ -36,7 +35,7 @@ export interface SavedDownload {
   readonly sha256: string;
 }
 
-export function downloadStream({ body, header }: StreamResponse): DownloadStream {
+export function downloadStream({ body, header }: PlainResponse): DownloadStream {
   const length = header('content-length');
   return {
     body,
@@ -50,7 +49,7 @@ export function downloadStream({ body, header }: StreamResponse): DownloadStream
  * behind. An answer shorter than its `content-length` always fails with `ConnectionError`.
  * @throws SandflowError `download_not_written`, and the error that ended the body
  */
-export async function saveDownload(opened: Promise<StreamResponse>, options: SaveOptions): Promise<SavedDownload> {
+export async function saveDownload(opened: Promise<PlainResponse>, options: SaveOptions): Promise<SavedDownload> {
   const path = resolve(options.to);
   const { body } = await opened;
   const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);

@@ -4,18 +4,9 @@
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import type { PlainResponse } from './call-options.js';
 import { exchangeError, TimeoutError } from './errors.js';
 import type { ExchangeRequest } from './exchange.js';
-
-export interface StreamResponse {
-  readonly status: number;
-  /** First value of a header; names in lower case. */
-  readonly header: (name: string) => string | undefined;
-  /** All headers; names in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body. It fails with ConnectionError, TimeoutError or the signal's reason. Destroying it closes the connection. */
-  readonly body: Readable;
-}
 
 /** How far the body may run ahead of its reader, in bytes. */
 const readAheadBytes = 256 * 1024;
@@ -27,7 +18,7 @@ const readAheadBytes = 256 * 1024;
  * @throws ConnectionError, TimeoutError; the signal's reason; SandflowError `bad_argument` for a header or path that
  *   HTTP cannot carry
  */
-export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<StreamResponse> {
+export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<PlainResponse> {
   const { endpoint, origin, method, path, headers, body: sentBody, timeoutMs, signal } = request;
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;

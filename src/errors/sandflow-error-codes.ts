@@ -45,8 +45,6 @@ export const sandflowErrors = {
   // Configuration and files
   bad_configuration: 'usage',
   bad_api_key: 'usage',
-  bad_notify_command: 'usage',
-  bad_notify_commands: 'usage',
   bad_notify_secrets: 'usage',
   agent_not_isolated: 'usage',
   home_not_writable: 'usage',
@@ -88,7 +86,6 @@ export const sandflowErrors = {
   supervisor_unresponsive: 'unavailable',
   stack_differs: 'usage',
   stack_of_other_version: 'usage',
-  lock_timeout: 'unavailable',
 
   // What is stored
   disk_full: 'unavailable',

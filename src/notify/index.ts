@@ -1,4 +1,2 @@
-/** The parts of notifications that each worker stores itself: commands by id, and signing secrets. */
-export { notifyCommandId } from './command-id.js';
-export { createNotifyCommands, type NotifyCommands } from './commands.js';
+/** The secrets that sign notifications. Each worker stores them itself. */
 export { createNotifySecrets, type NotifySecretsOptions } from './secrets.js';

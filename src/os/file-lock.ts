@@ -20,8 +20,6 @@ export interface FileLock {
 }
 
 export interface AcquireOptions {
-  /** How long to wait, in ms. Default: no limit. */
-  readonly waitMs?: number;
   /** Called once, if the lock is already held. */
   readonly onWait?: () => void;
   /** Ends the wait. */
@@ -53,23 +51,16 @@ export function tryAcquireFileLock(path: string): FileLock | undefined {
 
 /**
  * Takes the lock on `path`, waiting for its holder.
- * @throws SandflowError `lock_timeout` after `waitMs`; `file_not_writable`
+ * @throws SandflowError `file_not_writable`; the reason of the signal
  */
 export async function acquireFileLock(path: string, options: AcquireOptions = {}): Promise<FileLock> {
-  const { waitMs = Number.POSITIVE_INFINITY, onWait, signal } = options;
-  const giveUpAt = Date.now() + waitMs;
+  const { onWait, signal } = options;
   let waited = false;
   for (;;) {
     const lock = tryAcquireFileLock(path);
     if (lock) return lock;
     if (!waited) onWait?.();
     waited = true;
-    if (Date.now() >= giveUpAt) {
-      throw new SandflowError(
-        'lock_timeout',
-        `Another process, or another part of this one, has held ${path} for more than ${waitMs} ms.`,
-      );
-    }
     await sleep(pollMs, undefined, { signal });
   }
 }

@@ -93,7 +93,7 @@ export interface CleanupPolicy {
   /** A warning is raised this long before the data of a protected sandbox expires, in ms; null: never. */
   readonly warnBeforeExpiryMs: number | null;
   /** Receives warnings, and refusals of the service. */
-  readonly notify: { readonly url?: string; readonly chat?: Chat; readonly commandId?: string } | null;
+  readonly notify: { readonly url: string; readonly chat?: Chat } | null;
   /**
    * The steps of rules with the action `escalate`, and of stops of this cleanup that have not ended in time; null: none.
    */

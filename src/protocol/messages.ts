@@ -1,6 +1,6 @@
 /** Names and payloads of every signal, query and update. The bridge and the command line import this file. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { SandboxEventType } from '../contract/workflow-safe/states.js';
+import type { SandboxEvent } from '../contract/workflow-safe/states.js';
 import type { CleanupProgress } from './cleanup.js';
 import type { QueryOptions } from './early-query.js';
 import type { ChunkGrant, ChunkPlace, ChunkReport, ChunkSubmission, SealRequest } from './fanout/batch-parts.js';
@@ -22,24 +22,7 @@ export const workflowTypes = {
   scheduledRun: 'scheduledRun',
 } as const;
 
-/**
- * A lifecycle event of a sandbox, as the bridge sends it. It may be wrong or out of date, so the receiver reads the
- * sandbox.
- */
-export interface SandboxEvent {
-  /** The event's id, the same for every delivery. Receivers drop duplicates. */
-  readonly id: string;
-  /** Event type (specification, "Event types"). */
-  readonly type: SandboxEventType;
-  /** When the service created the event, as an ISO 8601 time. */
-  readonly createdAt: string;
-  readonly sandboxId: string;
-  readonly sandboxName: string;
-  /** State before the event; absent from `sandbox.hydrated`. */
-  readonly previousState?: string;
-  /** State after the event; absent from `sandbox.hydrated`. */
-  readonly state?: string;
-}
+export type { SandboxEvent } from '../contract/workflow-safe/states.js';
 export const sandboxEventSignal = defineSignal<[SandboxEvent]>('sandboxEvent');
 
 /** Returns the progress of a job. */

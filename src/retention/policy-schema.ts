@@ -6,7 +6,6 @@ import { SandflowError } from '../errors/sandflow-error.js';
 import { chats } from '../protocol/chats.js';
 import { type CleanupPolicy, type Rule, type Window, weekdays } from '../protocol/cleanup-policy.js';
 import { type Escalation, parseEscalation } from '../protocol/escalation.js';
-import { notifyCommandIdPattern } from '../protocol/notify-command.js';
 import { ownerStatuses } from '../protocol/sandbox-owner.js';
 import { durationPattern, readDurationMs } from '../texts/duration.js';
 import { isTimeZone } from '../texts/time-zone.js';
@@ -155,33 +154,12 @@ export const policySchema = z
       .describe('How early to warn that the data of a protected sandbox expires; null: never'),
     notify: z
       .strictObject({
-        url: z.url({ protocol: /^https?$/ }).optional(),
+        url: z.url({ protocol: /^https?$/ }),
         chat: z
           .enum(chats)
           .optional()
           .describe('The chat whose incoming webhook the url is; it gets a text for people'),
-        command: z
-          .string()
-          .min(1)
-          .optional()
-          .describe(
-            'Command that the embedded stack runs. It is stored on this machine, and the schedule refers to it by an id',
-          ),
-        commandId: z
-          .string()
-          .regex(notifyCommandIdPattern, 'is not the id of a command')
-          .optional()
-          .describe("Id of a command in the worker's own configuration"),
       })
-      .refine(
-        ({ url, command, commandId }) => (url ?? command ?? commandId) !== undefined,
-        'must have a url, a command or a commandId',
-      )
-      .refine(
-        ({ command, commandId }) => command === undefined || commandId === undefined,
-        'must not have both command and commandId',
-      )
-      .refine(({ url, chat }) => url !== undefined || chat === undefined, 'must have the url of the chat')
       .optional()
       .describe('Receives warnings, and refusals of the service'),
     escalate: z
@@ -233,8 +211,8 @@ function problemOfEscalation(
   return rules.some(({ action }) => action === 'escalate') ? 'is needed for a rule with the action escalate' : null;
 }
 
-/** Creates the policy from the values of the file. `idOfCommand` returns the id that stands for a command. */
-export function policyOf(read: z.output<typeof policySchema>, idOfCommand: (command: string) => string): CleanupPolicy {
+/** Creates the policy from the values of the file. */
+export function policyOf(read: z.output<typeof policySchema>): CleanupPolicy {
   return {
     name: read.name,
     timeZone: read.timeZone,
@@ -243,21 +221,9 @@ export function policyOf(read: z.output<typeof policySchema>, idOfCommand: (comm
     protect: read.protect,
     protectMayMatchNothing: read.protectMayMatchNothing,
     warnBeforeExpiryMs: read.warnBeforeExpiry,
-    notify: read.notify ? targetOf(read.notify, idOfCommand) : null,
+    notify: read.notify ?? null,
     escalate: escalationOf(read),
     rules: read.rules.map(ruleOf),
-  };
-}
-
-function targetOf(
-  { url, chat, command, commandId }: NonNullable<z.output<typeof policySchema>['notify']>,
-  idOfCommand: (command: string) => string,
-): CleanupPolicy['notify'] {
-  const id = command === undefined ? commandId : idOfCommand(command);
-  return {
-    ...(url !== undefined && { url }),
-    ...(chat !== undefined && { chat }),
-    ...(id !== undefined && { commandId: id }),
   };
 }
 

@@ -2,20 +2,11 @@
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { SandflowError } from '../errors/sandflow-error.js';
 import type { CleanupPolicy } from '../protocol/cleanup-policy.js';
-import { noCommandText } from '../protocol/notify-command.js';
 import { checkInput, fieldText } from '../settings/input-problems.js';
 import { policyOf, policySchema } from './policy-schema.js';
 
 /** Limit of a policy, in characters: it is part of the input of a workflow and of its schedule. */
 const longestPolicy = 200_000;
-
-export interface ReadPolicyOptions {
-  /**
-   * Returns the id of a command that `notify` gives as text. The text does not become part of the policy. Default: such
-   * a command is refused.
-   */
-  readonly idOfCommand?: (command: string) => string;
-}
 
 /**
  * @param text YAML 1.2; JSON is YAML, too
@@ -24,7 +15,7 @@ export interface ReadPolicyOptions {
  * @example
  * const policy = readPolicy(await readFile('nightly.yaml', 'utf8'), 'nightly.yaml');
  */
-export function readPolicy(text: string, file: string, { idOfCommand }: ReadPolicyOptions = {}): CleanupPolicy {
+export function readPolicy(text: string, file: string): CleanupPolicy {
   if (text.length > longestPolicy) throw badPolicy([`${file}: is longer than ${longestPolicy} characters`]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -35,10 +26,7 @@ export function readPolicy(text: string, file: string, { idOfCommand }: ReadPoli
     const offset = offsetOf(document.contents, path);
     return offset === undefined ? 1 : lines.linePos(offset).line;
   };
-  const refuseCommand = () => {
-    throw badPolicy([`${file}:${lineOf(['notify', 'command'])}: notify.command: ${noCommandText}`]);
-  };
-  if (problems === null) return policyOf(data, idOfCommand ?? refuseCommand);
+  if (problems === null) return policyOf(data);
   throw badPolicy(
     problems.map(({ path, message }) => {
       const field = path.length === 0 ? 'the policy' : fieldText(path);

@@ -88,8 +88,6 @@ function command(
   };
   const unset: string[] = [];
   if (config.encryption) set.SANDFLOW_ENCRYPTION_KEYS_FILE = config.encryption.keysFile;
-  // The default of this setting depends on whether Temporal is configured, too.
-  if (config.notify.commandsFile) set.SANDFLOW_NOTIFY_COMMANDS = config.notify.commandsFile;
   if (config.notify.secretFileNamed) set.SANDFLOW_NOTIFY_SECRET_FILE = config.notify.secretFile;
   if (config.sandboxService?.apiKeyFile) set.SANDBOX_API_KEY_FILE = resolve(config.sandboxService.apiKeyFile);
   if (embeddedTemporal) {

@@ -131,7 +131,6 @@ export function settingsDigest(config: Config): string {
     deployment,
     taskQueue,
     encryption,
-    notify.commandsFile,
     notify.secretFile,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -6,7 +6,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.js';
 import { SandflowError } from '../errors/sandflow-error.js';
-import { createNotifyCommands } from '../notify/index.js';
 import { anySignal } from '../os/any-signal.js';
 import { ensureKeyFile } from '../os/private-file.js';
 import { requireLoopback } from '../os/require-loopback.js';
@@ -169,11 +168,7 @@ function createParts(config: Config, options: PartsOptions) {
       await service.stop();
       throw new SandflowError('child_failed', 'The local service did not report its address.');
     },
-    async worker(addresses: StackAddresses) {
-      const { commandsFile } = config.notify;
-      if (commandsFile !== undefined) await createNotifyCommands(commandsFile).ensure();
-      return keep(workerCommand(main, config, addresses), workerGraceMs);
-    },
+    worker: (addresses: StackAddresses) => keep(workerCommand(main, config, addresses), workerGraceMs),
     bridge,
     /** The bridge of a local service needs the secret of its registration at the start. */
     async registeredBridge(addresses: StackAddresses) {

@@ -1,6 +1,5 @@
 /**
- * Delivers one notification to its URL and to its command, independently of each other. Retries for a day, so a
- * notification may arrive more than once. This workflow continues after the end of the workflow that notifies. If a
+ * Delivers one notification to its URL. Retries for a day, so a notification may arrive more than once. This workflow continues after the end of the workflow that notifies. If a
  * delivery is given up, it fails, so that Temporal's lists show it.
  */
 import { log, metricMeter, workflowInfo } from '@temporalio/workflow';
@@ -12,8 +11,8 @@ import { deliveryProxies } from '../shared/proxies.js';
 /** @throws ActivityFailure caused by ApplicationFailure `notify_failed` */
 export async function deliverNotification({ target, notification }: NotificationDelivery): Promise<void> {
   const { url, chat, ...others } = target;
-  const ways: NotifyTarget[] = url === undefined ? [] : [{ url, chat }];
-  // The worker refuses any other target and reports why.
+  const ways: Partial<NotifyTarget>[] = url === undefined ? [] : [{ url, chat }];
+  // Earlier versions ran a command, too. Recorded histories contain this call, which now does nothing.
   if (Object.keys(others).length > 0) ways.push(others);
   const { notify } = deliveryProxies(notifyTaskQueue(workflowInfo().taskQueue));
   const ends = await Promise.allSettled(ways.map((way) => notify(way, notification)));

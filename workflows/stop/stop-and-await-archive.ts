@@ -102,10 +102,7 @@ function refuseNonsense(stop: StopWorkflowState, request: StopRequest): void {
   if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert must come after at least 1 ms.');
   const problem = escalate && escalationProblem(escalate);
   if (problem !== undefined) throw refused(`The escalation cannot be used: ${problem}.`);
-  const { url = '', commandId = '' } = notify ?? {};
-  if (url.length > 2_000 || commandId.length > 2_000)
-    throw refused('A notify target must have at most 2,000 characters.');
-  if (notify && 'command' in notify) throw refused('A notify command is named by commandId; its text is not accepted.');
+  if (notify?.url && notify.url.length > 2_000) throw refused('A notify target must have at most 2,000 characters.');
   const isKnown = stop.carried.records.some(({ request }) => request.requestId === requestId);
   if (!isKnown && stop.open.length >= openAtMost)
     throw refused(`${openAtMost} requests already wait for this sandbox, the maximum.`);

@@ -1,7 +1,6 @@
 /** Reads the policy file of a command; also `sandflow cleanup validate`. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { notifyCommandId } from '../../notify/command-id.js';
 import { type CleanupPolicy, readPolicy, windowsText } from '../../retention/index.js';
 import { decodeText } from '../../texts/decode-text.js';
 import type { CommandContext } from '../command.js';
@@ -10,14 +9,8 @@ import { printJson } from '../output/json.js';
 import { plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
 
-export interface PolicyFile {
-  readonly policy: CleanupPolicy;
-  /** Text of the command in the file's `notify`, if there is one. `policy` contains only the id of the command. */
-  readonly notifyCommand: string | undefined;
-}
-
 /** @throws UsageError if the file cannot be read; SandflowError `bad_policy` */
-export async function readPolicyFile(file: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<PolicyFile> {
+export async function readPolicyFile(file: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<CleanupPolicy> {
   let text: string;
   try {
     const decoded = decodeText(await readFile(resolve(cwd, file)));
@@ -27,14 +20,7 @@ export async function readPolicyFile(file: string, { cwd }: Pick<CliIo, 'cwd'>):
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`The policy ${file} cannot be read. Check that it exists and is readable.`, { cause });
   }
-  let notifyCommand: string | undefined;
-  const policy = readPolicy(text, file, {
-    idOfCommand(command) {
-      notifyCommand = command;
-      return notifyCommandId(command);
-    },
-  });
-  return { policy, notifyCommand };
+  return readPolicy(text, file);
 }
 
 export async function validatePolicy(
@@ -42,7 +28,7 @@ export async function validatePolicy(
   { json }: { readonly json?: boolean },
   { io }: CommandContext,
 ): Promise<void> {
-  const { policy } = await readPolicyFile(file, io);
+  const policy = await readPolicyFile(file, io);
   if (json) return printJson(io.stdout, { policy, error: null });
   const { name, rules, protect, limits } = policy;
   io.stdout.write(

@@ -11,7 +11,6 @@ import type { CommandContext } from '../command.js';
 import { movedText } from '../connect/local-clock.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodeOfEnd, exitCodes } from '../exit-codes.js';
-import { keepCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { tableWidth } from '../output/table.js';
 import { createPaint } from '../output/terminal.js';
@@ -32,27 +31,22 @@ export async function runCleanup(
 ): Promise<number> {
   const { io } = context;
   context.undone = 'started no cleanup';
-  const { policy: written, notifyCommand } = await readPolicyFile(file, io);
+  const written = await readPolicyFile(file, io);
   const policy = options.ignoreWindow ? withOpenWindows(written) : written;
-  const keep = async () => {
-    if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
-  };
-  return runPolicy({ policy, mode, keep }, options, context);
+  return runPolicy({ policy, mode }, options, context);
 }
 
 /** What `runPolicy` runs. */
 export interface PolicyRun {
   readonly policy: CleanupPolicy;
   readonly mode: CleanupInput['mode'];
-  /** Stores the command that is notified, if there is one, before the run starts. */
-  readonly keep: () => Promise<void>;
   /** `failing stops`: shows only sandboxes whose stop fails, and each of them. Default: all sandboxes. */
   readonly only?: 'failing stops';
 }
 
 /** Runs a policy and shows the result. @returns the exit code */
 export async function runPolicy(
-  { policy, mode, keep, only }: PolicyRun,
+  { policy, mode, only }: PolicyRun,
   options: Pick<RunCleanupOptions, 'all' | 'detach' | 'json'>,
   context: CommandContext,
 ): Promise<number> {
@@ -61,7 +55,6 @@ export async function runPolicy(
     const { temporal, config, results, patiently } = platform;
     const moved = movedText((await platform.readFacts()).clock);
     if (moved !== null) reporter.notice(`${moved} Cleanups compute ages by the clock of the worker's machine.`);
-    await keep();
     const { startCleanup } = await import('../../workflow-client/cleanups/cleanup-client.js');
     const { deployment, taskQueue } = config;
     const handle = await patiently(() => {

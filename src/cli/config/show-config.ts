@@ -73,7 +73,6 @@ function ownSettings(config: Config): Setting[] {
     secret('temporalApiKey', 'TEMPORAL_API_KEY'),
     secret('webhookSecret', 'SANDBOX_WEBHOOK_SECRET'),
     own('webhookSecretFile', 'SANDBOX_WEBHOOK_SECRET_FILE', config.webhookSecretFile),
-    own('notifyCommands', 'SANDFLOW_NOTIFY_COMMANDS', notify.commandsFile),
     own('notifySecretFile', 'SANDFLOW_NOTIFY_SECRET_FILE', notify.secretFile),
     own('encryptionKeysFile', 'SANDFLOW_ENCRYPTION_KEYS_FILE', encryption?.keysFile),
     own('requireEncrypted', 'SANDFLOW_REQUIRE_ENCRYPTED', encryption?.requireEncrypted ?? false),

@@ -31,7 +31,7 @@ export async function freeSpaceOf(path: string): Promise<FreeSpace | undefined> 
   }
 }
 
-export function isFull({ bytes, files }: FreeSpace): boolean {
+function isFull({ bytes, files }: FreeSpace): boolean {
   return bytes < fullBelowBytes || (files !== null && files < fullBelowFiles);
 }
 

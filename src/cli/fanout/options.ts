@@ -192,7 +192,7 @@ export const declareFanout = (parent: Parent) =>
       .option('--label <name=value>', 'label that lists show and select by (repeatable)', collect, [])
       .option(
         '--notify <target>',
-        'notify a URL, slack:URL, teams:URL, discord:URL, command:… or command-id:… when the batch ends or is blocked',
+        'notify a URL, slack:URL, teams:URL or discord:URL when the batch ends or is blocked',
       )
       .option('--dry-run', 'check the source and the items, print the maximum machine time, and start nothing')
       .option('--detach', 'start the batch, print its id and exit'),

@@ -12,7 +12,6 @@ import { sayLocalFacts } from '../connect/local-facts.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';
-import { keepNotifyCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -68,7 +67,6 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     if (options.check && !(options.id !== undefined && (await batchExists(platform, { deployment, batchId })))) {
       await checkWanted(wanted, { service: platform.service, signal: io.interrupted, notices: view });
     }
-    await keepNotifyCommand(options.notify, config);
     const input = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
     // The results of two batches must not mix: the second is refused before it costs anything.
     const release = options.detach ? undefined : await claimResultFolder({ deployment, batchId }, options, io);

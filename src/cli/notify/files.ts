@@ -1,30 +1,22 @@
 /** Opens the files that a worker needs to deliver notifications; also `sandflow notify secret`. */
 import type { Config } from '../../config.js';
-import { createNotifyCommands, createNotifySecrets } from '../../notify/index.js';
+import { createNotifySecrets } from '../../notify/index.js';
 import { prepareTrustedFolder } from '../../os/trusted-folder.js';
 import type { SandflowWorkerOptions } from '../../worker/index.js';
 import type { CommandContext } from '../command.js';
 import { printJson } from '../output/json.js';
-import { badConfiguration } from '../usage-error.js';
 
 /**
  * Checks the configured files before the worker takes tasks. The default secret file is created when it is needed.
- * @throws SandflowError `bad_configuration`, `file_not_trusted`, `bad_notify_commands`, `bad_notify_secrets`
+ * @throws SandflowError `file_not_trusted`, `bad_notify_secrets`
  */
 export async function openNotifying({
   notify,
-}: Pick<Config, 'notify'>): Promise<Pick<SandflowWorkerOptions, 'notifyCommands' | 'notifySecrets'>> {
-  const { commandsFile: file, commandsFileNamed, secretFile, secretFileNamed } = notify;
+}: Pick<Config, 'notify'>): Promise<Pick<SandflowWorkerOptions, 'notifySecrets'>> {
+  const { secretFile, secretFileNamed } = notify;
   const notifySecrets = createNotifySecrets(secretFile, { make: !secretFileNamed });
   if (secretFileNamed) await notifySecrets();
-  if (file === undefined) return { notifySecrets };
-  const notifyCommands = createNotifyCommands(file);
-  if (commandsFileNamed && !(await notifyCommands.isThere())) {
-    throw badConfiguration(
-      `The notify commands file ${file} does not exist. Create it, or set SANDFLOW_NOTIFY_COMMANDS to another file.`,
-    );
-  }
-  return { notifyCommands, notifySecrets };
+  return { notifySecrets };
 }
 
 /** Prints the path of the file of secrets, and never a secret. */

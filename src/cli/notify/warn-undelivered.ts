@@ -15,7 +15,6 @@ const withinMs = 4_000;
 export function targetText(target: string): string {
   const chat = chatIn(target);
   if (chat) return `${chat.chat}:${targetText(chat.url)}`;
-  if (!/^https?:\/\//.test(target)) return target.startsWith('command:') ? 'its command' : target;
   return URL.canParse(target) ? new URL(target).origin : target;
 }
 

@@ -60,10 +60,7 @@ export const declareRun = (parent: Parent) =>
         .choices(['wait', 'abandon', 'resend'])
         .default('wait'),
     )
-    .option(
-      '--notify <target>',
-      'notify a URL, slack:URL, teams:URL, discord:URL, command:… or command-id:… when the job ends or is blocked',
-    )
+    .option('--notify <target>', 'notify a URL, slack:URL, teams:URL or discord:URL when the job ends or is blocked')
     .option(
       '--escalate <steps>',
       'what to do if the stop at the end goes on failing, such as "30m: resume-and-stop, 2h: notify"; see `stop`',

@@ -8,7 +8,6 @@ import { checkWanted, namesAnything } from '../connect/check-wanted.js';
 import { sayLocalFacts } from '../connect/local-facts.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
-import { keepNotifyCommand } from '../notify/notify-target.js';
 import { targetText, warnUndelivered } from '../notify/warn-undelivered.js';
 import { finish } from '../output/finish.js';
 import { linksOf, nextWhileRunning } from '../output/job-links.js';
@@ -53,7 +52,6 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
       const asking = { service: platform.service, signal: io.interrupted, notices: reporter };
       if (asks) await checkWanted(wanted, asking);
     }
-    await keepNotifyCommand(options.notify, config);
     const put = await readPutFiles(localFiles, platform.keepInput);
     const input = checkedJobInput(jobInputOf(options, { ...parts, put }));
     context.jobId = jobId;

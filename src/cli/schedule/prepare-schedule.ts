@@ -6,7 +6,6 @@ import type { PutScheduleOptions } from '../../workflow-client/schedules/schedul
 import { checkSchedule } from '../../workflow-client/schedules/schedule-input.js';
 import type { Platform } from '../connect/platform.js';
 import type { CliIo } from '../io.js';
-import { withoutNotifyCommand } from '../notify/notify-target.js';
 import type { Notices } from '../output/reporter.js';
 import type { ReadSchedule } from './read-schedule.js';
 import { storeWork } from './scheduled-work.js';
@@ -18,7 +17,7 @@ const longestWord = 200;
 export async function prepareSchedule(
   { command, words, ...schedule }: ReadSchedule,
   platform: Platform,
-  options: { readonly io: Pick<CliIo, 'interrupted' | 'readConfig'>; readonly notices: Notices },
+  options: { readonly io: Pick<CliIo, 'interrupted'>; readonly notices: Notices },
 ): Promise<PutScheduleOptions> {
   const { deployment, taskQueue } = platform.config;
   const work = await storeWork(schedule.name, command, platform, options);
@@ -29,5 +28,5 @@ export async function prepareSchedule(
 
 /** Whoever may read a schedule need not know where it notifies. A secret is removed before it could be cut. */
 function wordsToKeep(words: readonly string[]): string[] {
-  return withoutNotifyCommand(words).map((word) => cut(withoutSecrets(word), longestWord));
+  return words.map((word) => cut(withoutSecrets(word), longestWord));
 }

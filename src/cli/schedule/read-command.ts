@@ -4,7 +4,6 @@
  */
 
 import { Command, CommanderError } from 'commander';
-import type { Config } from '../../config.js';
 import { type CleanupPolicy, withOpenWindows } from '../../retention/index.js';
 import { declareCleanup, declareRun as declareCleanupRun } from '../cleanup/options.js';
 import { readPolicyFile } from '../cleanup/policy-file.js';
@@ -14,7 +13,6 @@ import { declareFanout, type FanoutOptions } from '../fanout/options.js';
 import type { FanoutCommand } from '../fanout/read-fanout.js';
 import { locate } from '../located.js';
 import { requireMeantValues } from '../meant-values.js';
-import { keepCommand, keepNotifyCommand } from '../notify/notify-target.js';
 import { programName } from '../program-name.js';
 import { declareRun, type RunOptions } from '../run/options.js';
 import type { RunCommand } from '../run/read-run.js';
@@ -25,11 +23,7 @@ import { UsageError } from '../usage-error.js';
 export type ReadCommand =
   | { readonly kind: 'job'; readonly read: RunCommand; readonly options: RunOptions }
   | { readonly kind: 'batch'; readonly read: FanoutCommand; readonly options: FanoutOptions }
-  | {
-      readonly kind: 'cleanup';
-      readonly policy: CleanupPolicy;
-      keepNotify(config: Pick<Config, 'notify'>): Promise<void>;
-    };
+  | { readonly kind: 'cleanup'; readonly policy: CleanupPolicy };
 
 /** They name one run, or watch it: a schedule does neither. By their names in the parser. */
 const refused: Readonly<Record<string, string>> = {
@@ -72,19 +66,12 @@ export async function readCommand(words: readonly string[], context: CommandCont
     read = { kind: 'batch', read: await readFanout(items, withEnd(options), io), options: withEnd(options) };
   });
   declareCleanupRun(declareCleanup(parent)).action(async (path, { ignoreWindow }) => {
-    const { policy, notifyCommand } = await readPolicyFile(path, io);
-    read = {
-      kind: 'cleanup',
-      policy: ignoreWindow ? withOpenWindows(policy) : policy,
-      keepNotify: async (config) => {
-        if (notifyCommand !== undefined) await keepCommand(notifyCommand, config);
-      },
-    };
+    const policy = await readPolicyFile(path, io);
+    read = { kind: 'cleanup', policy: ignoreWindow ? withOpenWindows(policy) : policy };
   });
   declareSweep(declareStops(parent)).action(async (options) => {
     const { readSweep } = await import('../stops/sweep-stops.js');
-    const keepNotify = (config: Pick<Config, 'notify'>) => keepNotifyCommand(options.notify, config);
-    read = { kind: 'cleanup', policy: readSweep(options), keepNotify };
+    read = { kind: 'cleanup', policy: readSweep(options) };
   });
   applyDefaults(program, context);
   program.hook('preAction', (_, command) => {

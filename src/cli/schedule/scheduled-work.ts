@@ -5,7 +5,6 @@ import { checkWanted } from '../connect/check-wanted.js';
 import type { Platform } from '../connect/platform.js';
 import { filledItems } from '../fanout/run-fanout.js';
 import type { CliIo } from '../io.js';
-import { keepNotifyCommand } from '../notify/notify-target.js';
 import type { Notices } from '../output/reporter.js';
 import { jobInputOf } from '../run/job-input.js';
 import { checkedJobInput } from '../run/option-names.js';
@@ -13,7 +12,7 @@ import { readPutFiles } from '../run/put-files.js';
 import type { ReadCommand } from './read-command.js';
 
 interface StoreOptions {
-  readonly io: Pick<CliIo, 'interrupted' | 'readConfig'>;
+  readonly io: Pick<CliIo, 'interrupted'>;
   readonly notices: Notices;
 }
 
@@ -31,7 +30,6 @@ export async function storeWork(
     case 'job': {
       const { read, options } = command;
       if (options.check) await checkWanted(read.wanted, asking);
-      await keepNotifyCommand(options.notify, config);
       const put = await readPutFiles(read.localFiles, platform.keepInput);
       const { jobId: _, ...input } = checkedJobInput(jobInputOf(options, { ...read.parts, put }));
       return scheduledJob(temporal, input, { ...storing, labels: read.labels });
@@ -39,14 +37,11 @@ export async function storeWork(
     case 'batch': {
       const { read, options } = command;
       if (options.check) await checkWanted(read.wanted, asking);
-      await keepNotifyCommand(options.notify, config);
       const { batchId: _, ...input } = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
       const items = filledItems(read, platform, io.interrupted);
       return scheduledBatch(temporal, input, items, { ...storing, labels: read.labels });
     }
-    case 'cleanup': {
-      await command.keepNotify(await io.readConfig());
+    case 'cleanup':
       return scheduledCleanup({ deployment: config.deployment, policy: command.policy });
-    }
   }
 }

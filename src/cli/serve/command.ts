@@ -1,5 +1,5 @@
 import type { AddCommand } from '../command.js';
-import { declareBridge, declareBridgeReport, declareCodecServer, declareWorker } from './options.js';
+import { declareBridge, declareCodecServer, declareWorker } from './options.js';
 import { parseAddress, parseDrainMs, parsePort } from './serving.js';
 
 export const addWorker: AddCommand = (parent, context) => {
@@ -11,16 +11,12 @@ export const addWorker: AddCommand = (parent, context) => {
 };
 
 export const addBridge: AddCommand = (parent, context) => {
-  const bridge = declareBridge(parent);
-  bridge.action(async (options) => {
+  declareBridge(parent).action(async (options) => {
     const port = parsePort(options.port);
     const metrics = options.metrics === undefined ? undefined : parseAddress('--metrics', options.metrics);
     const drainMs = parseDrainMs(options.drain);
     await (await import('./serve-bridge.js')).serveBridge({ port, metrics, drainMs }, options, context.io);
   });
-  declareBridgeReport(bridge).action(async (options) =>
-    (await import('./report-wakes.js')).printWakes(options, context),
-  );
 };
 
 export const addCodecServer: AddCommand = (parent, context) => {

@@ -20,14 +20,6 @@ export const declareBridge = (parent: Parent) =>
     .option('--drain <duration>', 'after SIGTERM, /readyz answers 503 and deliveries are accepted this long', '5s')
     .option('--ready-json', 'print one JSON line on stdout when ready');
 
-export const declareBridgeReport = (parent: Parent) =>
-  parent
-    .command('report')
-    .description('Show how many webhooks woke the jobs of this deployment in time, how many did not, and their lag')
-    .option('--since <when>', 'only jobs that started or ended since: a duration like 12h or 1d, or a date', '24h')
-    .option('--limit <count>', 'maximum number of jobs to read, newest first', '1000')
-    .option('--json', 'print one JSON object on stdout');
-
 export const declareCodecServer = (parent: Parent) =>
   parent
     .command('codec-server')
@@ -45,5 +37,4 @@ export const declareCodecServer = (parent: Parent) =>
 
 export type WorkerOptions = OptionsOf<typeof declareWorker>;
 export type BridgeOptions = OptionsOf<typeof declareBridge>;
-export type BridgeReportOptions = OptionsOf<typeof declareBridgeReport>;
 export type CodecOptions = OptionsOf<typeof declareCodecServer>;

@@ -39,7 +39,7 @@ export const declareStop = (parent: Parent) =>
     .option('--escalate-may-delete', 'with --escalate: permit steps that delete the sandbox and all its data')
     .option(
       '--notify <target>',
-      'notify a URL, slack:URL, teams:URL, discord:URL, command:… or command-id:… of the alert, of each step of --escalate, of refusals by the service, and of the end',
+      'notify a URL, slack:URL, teams:URL or discord:URL of the alert, of each step of --escalate, of refusals by the service, and of the end',
     )
     .option('--request <id>', 'request id; repeating it resumes the wait instead of requesting again')
     .option('--json', 'print one JSON object on stdout')
@@ -85,10 +85,7 @@ export const declareSweep = (parent: Parent) =>
     .option('--protect <pattern>', 'names that are never touched (repeatable)', collect, [])
     .option('--protect-may-match-nothing', 'delete although a pattern of --protect matches nothing')
     .option('--limit <count>', 'maximum number of stops that are escalated in one night', '20')
-    .option(
-      '--notify <target>',
-      'notify a URL, slack:URL, teams:URL, discord:URL, command:… or command-id:… of the result, and of each step',
-    )
+    .option('--notify <target>', 'notify a URL, slack:URL, teams:URL or discord:URL of the result, and of each step')
     .option('--detach', 'start it, print its id and exit')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', sweepHelp);

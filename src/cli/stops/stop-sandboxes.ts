@@ -6,7 +6,6 @@ import { createConcurrencyLimit } from '../connect/concurrency-limit.js';
 import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
-import { keepNotifyCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -43,7 +42,6 @@ export async function stopSandboxes(
     await checkService(config, { signal: io.interrupted, notice });
   }
   return withPlatform(context, { needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
-    await keepNotifyCommand(options.notify, config);
     const sandboxIds =
       given ?? (await chooseSandboxes(platform.reads, options, io, (found) => workInEach(platform, found)));
     if (given && !options.yes) await confirmWork(await workInNamed(platform, given), given.length, io);

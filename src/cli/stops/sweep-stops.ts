@@ -2,7 +2,7 @@
 import { type CleanupPolicy, patternProblem, sweepPolicy } from '../../retention/index.js';
 import { runPolicy } from '../cleanup/run-cleanup.js';
 import type { CommandContext } from '../command.js';
-import { keepNotifyCommand, notifyTargetOf } from '../notify/notify-target.js';
+import { notifyTargetOf } from '../notify/notify-target.js';
 import { anyLength, parseCount, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { escalationOf } from './escalation-options.js';
@@ -12,12 +12,11 @@ const mostStops = 10_000;
 
 /** @returns the exit code */
 export async function sweepStops(options: SweepCommandOptions, context: CommandContext): Promise<number> {
-  const { dryRun = false, apply = false, notify } = options;
+  const { dryRun = false, apply = false } = options;
   if (dryRun === apply) throw new UsageError('Use --dry-run to see what a sweep would do, or --apply to do it.');
   const policy = readSweep(options);
   context.undone = 'started no sweep';
-  const keep = async () => keepNotifyCommand(notify, await context.io.readConfig());
-  return runPolicy({ policy, mode: apply ? 'apply' : 'plan', keep, only: 'failing stops' }, options, context);
+  return runPolicy({ policy, mode: apply ? 'apply' : 'plan', only: 'failing stops' }, options, context);
 }
 
 /** @throws UsageError; SandflowError `bad_escalation` */

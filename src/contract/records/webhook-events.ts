@@ -3,7 +3,7 @@
  * vocabulary (`box.*`, trap S15) is translated to the current one and marked as `legacy`.
  */
 import { z } from 'zod';
-import { type SandboxEventType, sandboxEventTypes } from '../workflow-safe/states.js';
+import { type SandboxEvent, sandboxEventTypes } from '../workflow-safe/states.js';
 import { shortText } from './short-text.js';
 
 /** Request headers of a delivery, in lower case as Node presents them. */
@@ -19,19 +19,7 @@ export const deliveryHeaders = {
 export const timestampToleranceSeconds = 300;
 
 /** A lifecycle event in the current vocabulary. */
-export interface SandboxWebhookEvent {
-  /** `evt_` and 32 hex characters; the same for every delivery of the event. */
-  readonly id: string;
-  /** Event type in the current vocabulary. */
-  readonly type: SandboxEventType;
-  /** ISO 8601 time. */
-  readonly createdAt: string;
-  readonly sandboxId: string;
-  readonly sandboxName: string;
-  /** Absent from `sandbox.hydrated`. */
-  readonly previousState?: string;
-  /** State after the event; absent from `sandbox.hydrated`. */
-  readonly state?: string;
+export interface SandboxWebhookEvent extends SandboxEvent {
   /** True if the delivery was in the `box.*` vocabulary. */
   readonly legacy: boolean;
 }

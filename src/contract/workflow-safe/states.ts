@@ -70,3 +70,22 @@ export function hasFailedAttempt(
 export const sandboxEventTypes = ['sandbox.ready', 'sandbox.hydrated', 'sandbox.error', 'sandbox.archived'] as const;
 /** A listed event type. */
 export type SandboxEventType = (typeof sandboxEventTypes)[number];
+
+/**
+ * A lifecycle event of a sandbox, as the bridge sends it. It may be wrong or out of date, so the receiver reads the
+ * sandbox.
+ */
+export interface SandboxEvent {
+  /** The event's id, the same for every delivery. Receivers drop duplicates. */
+  readonly id: string;
+  /** Event type (specification, "Event types"). */
+  readonly type: SandboxEventType;
+  /** When the service created the event, as an ISO 8601 time. */
+  readonly createdAt: string;
+  readonly sandboxId: string;
+  readonly sandboxName: string;
+  /** State before the event; absent from `sandbox.hydrated`. */
+  readonly previousState?: string;
+  /** State after the event; absent from `sandbox.hydrated`. */
+  readonly state?: string;
+}

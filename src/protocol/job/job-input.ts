@@ -181,11 +181,9 @@ export interface JobEscalation extends Escalation {
 /** Who is notified when a job ends or is blocked. */
 export interface NotifyTarget {
   /** Receives a POST with JSON, signed by Standard Webhooks. */
-  readonly url?: string;
+  readonly url: string;
   /** The chat whose incoming webhook `url` is. It gets a text for people instead, without a signature. */
   readonly chat?: Chat;
-  /** Id of a command in the worker's configuration. It receives the same JSON on stdin. */
-  readonly commandId?: string;
 }
 
 /** The input of one run of the workflow: the user's input, and what the run before it carried over, if there was one. */

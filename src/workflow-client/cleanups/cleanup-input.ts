@@ -2,7 +2,6 @@
 
 import { deploymentProblem } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
-import { noCommandText } from '../../protocol/notify-command.js';
 import { patternProblem } from '../../retention/glob.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 import { patternsOf } from '../../retention/policy-patterns.js';
@@ -17,7 +16,7 @@ const longestName = 40;
 
 /**
  * @throws SandflowError `bad_policy` if the policy is too large, has too long a name or a pattern with signs of another
- *   language, or notifies with a command; `bad_configuration`
+ *   language; `bad_configuration`
  */
 export function checkCleanup({
   deployment,
@@ -32,7 +31,6 @@ export function checkCleanup({
       `Its name has ${policy.name.length} characters, but at most ${longestName} are allowed. Choose a shorter name.`,
     );
   }
-  if (policy.notify && 'command' in policy.notify) throw bad(`notify.command: ${noCommandText}.`);
   for (const { where, pattern } of patternsOf(policy)) {
     const problem = patternProblem(pattern);
     if (problem !== null) throw bad(`The pattern "${pattern}" of ${where} ${problem}.`);

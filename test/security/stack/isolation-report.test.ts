@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readLocalConfig } from '../../../local-service/src/program/settings-file.js';
 import { apiKey, emptyDirectory, startService } from '../../../local-service/test/service/service-under-test.js';
 import { readLocalFacts } from '../../../src/cli/connect/local-facts.js';
-import { checkIsolation } from '../../../src/cli/doctor/check-isolation.js';
+import { checkIsolation } from '../../../src/cli/doctor/check-local.js';
 import { type SandboxIsolation, sayIsolation } from '../../../src/cli/output/isolation.js';
 import { createClosing, sendJson, startStand } from '../../unit/client/http-harness.js';
 

@@ -48,11 +48,7 @@ export const importRules: readonly Rule[] = [
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },
   { part: 'src/secret-store', own: [...ground, 'src/os'], packages: ['node:'] },
-  {
-    part: 'src/notify',
-    own: [...ground, 'src/protocol', 'src/os', 'src/webhook'],
-    packages: ['node:'],
-  },
+  { part: 'src/notify', own: [...ground, 'src/os', 'src/webhook'], packages: ['node:'] },
   {
     part: 'src/retention',
     own: [...ground, 'src/addresses', 'src/contract', 'src/protocol'],
@@ -79,7 +75,7 @@ export const importRules: readonly Rule[] = [
       'src/temporal',
       'src/workflow-client',
     ],
-    ownTypes: ['src/secret-store', 'src/notify'],
+    ownTypes: ['src/secret-store'],
     packages: ['node:', '@temporalio/activity', ...temporalClient, 'undici'],
   },
   {
@@ -151,7 +147,6 @@ export const importRules: readonly Rule[] = [
       'src/temporal-server',
       'src/workflow-client',
       'src/os',
-      'src/notify',
       'src/config.ts',
     ],
     packages: ['node:', '@temporalio/client', 'zod'],

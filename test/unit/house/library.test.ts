@@ -121,7 +121,6 @@ describe('an entry point that lacks an option, or has one of the wrong kind, nam
     ['directory', () => sandflow.createResultStore(none)],
     ['directory', () => sandflow.createSecretStore(7 as never)],
     ['file', () => sandflow.createNotifySecrets(none)],
-    ['file', () => sandflow.createNotifyCommands(none)],
     ['ring', () => sandflow.createPayloadCodec(none)],
     ['origins', () => sandflow.createCodecServer({ codec: object, token: 'a-token' } as never)],
     ['target', () => sandflow.connectTemporal(none)],

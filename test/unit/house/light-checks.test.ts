@@ -40,7 +40,6 @@ const checks: readonly (readonly [command: string, file: string])[] = [
   ['local', 'local/serve-local.ts'],
   ['local clock, seed, import, export and reset', 'local/administer.ts'],
   ['bridge and codec-server', 'serve/serving.ts'],
-  ['bridge report', 'serve/report-wakes.ts'],
   ['api', 'api/call-api.ts'],
 ];
 

@@ -148,7 +148,6 @@ const limits: readonly (readonly [string, string])[] = [
     'time in which a notification is sent again',
     `${numberIn('workflows/shared/proxies.ts', /startToCloseTimeout: '30 seconds',\n {4}scheduleToCloseTimeout: '(\d+) hours'/)} hours`,
   ],
-  ['a registered command', `${count(constantIn('src/notify/commands.ts', 'longestCommand'))} characters`],
   ['a delivery to the bridge', bytes(numberIn('src/bridge/create-bridge.ts', /maxBodyBytes = ([\d_ *]+) }/))],
   [
     'events of one sandbox to one workflow per minute',

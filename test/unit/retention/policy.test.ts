@@ -78,23 +78,6 @@ rules:
     const text = JSON.stringify({ warnBeforeExpiry: null, rules: [{ rule: 'a', action: 'keep' }] });
     expect(readPolicy(text, 'p.json').warnBeforeExpiryMs).toBeNull();
   });
-
-  test('names a command by its id, and contains no command text', () => {
-    const text = (notify: string) => `notify: {${notify}}\n${minimal}`;
-    const seen: string[] = [];
-    const idOfCommand = (command: string) => `id-${seen.push(command)}`;
-    const read = (notify: string) => readPolicy(text(notify), 'p.yaml', { idOfCommand }).notify;
-    expect(read('command: mail me, url: "https://a.example"')).toEqual({ url: 'https://a.example', commandId: 'id-1' });
-    expect(read('commandId: mail-me')).toEqual({ commandId: 'mail-me' });
-    expect(seen).toEqual(['mail me']);
-    expect(problemsOf(text('command: mail me'))).toEqual([
-      expect.stringContaining('p.yaml:1: notify.command: is not accepted. Set commandId instead'),
-    ]);
-    expect(problemsOf(text('command: mail me, commandId: a'))).toEqual([
-      'p.yaml:1: notify: must not have both command and commandId',
-    ]);
-    expect(problemsOf(text(''))).toEqual(['p.yaml:1: notify: must have a url, a command or a commandId']);
-  });
 });
 
 describe('a problem in a policy is reported with its line', () => {

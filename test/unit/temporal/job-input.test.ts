@@ -99,6 +99,15 @@ describe('the input of a job', () => {
     );
   });
 
+  it('of an earlier version may notify a command, which is left out', () => {
+    const url = 'https://example.com';
+    const notify = { commandId: 'mail-me' };
+    const change = { notify: { url, ...notify }, escalate: { steps: [{ afterMs: 1_000, action: 'notify' }], notify } };
+    const read = JSON.stringify(parseJobInput({ ...input, ...change }));
+    expect(JSON.parse(read)).toEqual({ ...input, notify: { url }, escalate: { steps: change.escalate.steps } });
+    expect(JSON.parse(JSON.stringify(parseJobInput({ ...input, notify })))).toEqual(input);
+  });
+
   it('needs no prompt if it has a command', () => {
     expect(refusal({ prompts: [], commands: ['npm ci'] })).toBe('accepted');
     expect(refusal({ prompts: [], commands: [] })).toContain('prompts: needs at least one prompt');
@@ -118,9 +127,8 @@ describe('the input of a job', () => {
     [{ collect: [''] }, 'collect.0: must not be empty'],
     [{ deadlineMs: 0 }, 'deadlineMs'],
     [{ ttlSeconds: 1.5 }, 'ttlSeconds'],
-    [{ notify: {} }, 'notify: needs a url or a commandId'],
-    [{ notify: { command: 'true' } }, 'notify.command: is not accepted. Set commandId instead'],
-    [{ notify: { commandId: 'a b' } }, 'notify.commandId: is not the id of a command'],
+    [{ notify: {} }, 'notify.url'],
+    [{ notify: { url: 'https://example.com', command: 'true' } }, 'command'],
     [{ notify: { url: 'file:///etc/passwd' } }, 'notify.url'],
     [{ surprise: true }, 'surprise'],
   ])('is refused with %j and the field', (change, message) => {

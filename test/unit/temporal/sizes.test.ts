@@ -16,9 +16,9 @@ const files = [
 const body = { environment: 'env', from: 'snap', setupScript: 'true' };
 const escalate = {
   steps: [{ afterMs: 1_000, action: 'notify' }],
-  notify: { url: 'https://example.com', commandId: 'mail-me' },
+  notify: { url: 'https://example.com' },
 };
-const notify = { url: 'https://example.com', commandId: 'mail-me' };
+const notify = { url: 'https://example.com' };
 const job = {
   deployment: 'dev',
   jobId: 'j',

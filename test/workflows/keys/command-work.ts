@@ -122,7 +122,6 @@ export const others: Readonly<Record<string, string>> = {
   ...{ 'local clock': 'the local service', 'local seed': 'the local service', 'local reset': 'the local service' },
   ...{
     bridge: 'Temporal',
-    'bridge report': 'Temporal',
     'codec-server': 'files',
     config: 'files',
     completion: 'nothing',

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createNotifyCommands, createNotifySecrets, type NotifyCommands } from '../../../src/notify/index.js';
+import { createNotifySecrets } from '../../../src/notify/index.js';
 import { verifyNotification } from '../../../src/webhook/index.js';
 import { resolveUpdate } from '../../../workflows/index.js';
 import { createStand, type Stand } from '../workflow-harness.js';
@@ -11,15 +11,13 @@ import { deliveriesOf, type Listener, openListener } from './listener.js';
 let stand: Stand;
 let listener: Listener;
 let directory: string;
-let commands: NotifyCommands;
 const secret = (letter: string) => `whsec_${Buffer.from(letter.repeat(32)).toString('base64')}`;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sandflow-notify-'));
-  commands = createNotifyCommands(join(directory, 'notify-commands.json'));
   const secretFile = join(directory, 'notify-secrets');
   await writeFile(secretFile, `${secret('b')}\n${secret('a')}\n`, { mode: 0o600 });
-  stand = await createStand({ worker: { notifyCommands: commands, notifySecrets: createNotifySecrets(secretFile) } });
+  stand = await createStand({ worker: { notifySecrets: createNotifySecrets(secretFile) } });
   listener = await openListener();
 });
 afterAll(async () => {
@@ -28,16 +26,29 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-it('a job notifies a URL and a command that it has ended', async () => {
-  const file = join(directory, 'ended.json');
-  const commandId = await commands.keep(`cat > ${file}.part && mv ${file}.part ${file}`);
-  const handle = await stand.start({ notify: { url: listener.url, commandId } });
+it('a job notifies a URL that it has ended', async () => {
+  const handle = await stand.start({ notify: { url: listener.url } });
   const result = await handle.result();
   await Promise.all((await deliveriesOf(stand, handle.workflowId, 1)).map((delivery) => delivery.result()));
   const told = listener.toldOf(handle.workflowId).map(({ body }) => JSON.parse(body));
   expect(told).toMatchObject([{ event: 'ended', outcome: 'completed', sandboxId: result.sandboxId }]);
-  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(told[0]);
 });
+
+it.each([
+  [{ url: true, commandId: 'tell-me' }, 1],
+  [{ url: false, commandId: 'tell-me' }, 0],
+  [{ url: false, command: 'touch told' }, 0],
+] as const)(
+  'a stored target that names a command, as in earlier versions, notifies only its URL: %j',
+  async (target, times) => {
+    const { url: hasUrl, ...others } = target;
+    const notify = { ...(hasUrl && { url: listener.url }), ...others } as never;
+    const handle = await stand.start({ notify });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    await Promise.all((await deliveriesOf(stand, handle.workflowId, 1)).map((delivery) => delivery.result()));
+    expect(listener.toldOf(handle.workflowId)).toHaveLength(times);
+  },
+);
 
 it('a chat gets a text, and what it answers to a text that it refuses is shown', async () => {
   listener.answerWith({ status: 400, body: 'no_text\n' });

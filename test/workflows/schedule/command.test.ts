@@ -103,20 +103,11 @@ describe('a schedule of the command line', () => {
     await done('schedule', 'remove', 'wrong');
   });
 
-  it('neither keeps nor shows the text of a notify command, nor a part of a token in a long URL', async () => {
-    const add = (name: string, ...notify: string[]) =>
-      done('schedule', 'add', name, '--cron', '@yearly', '--', 'run', 'say hello', ...notify);
+  it('neither keeps nor shows a part of a token in a long URL', async () => {
     const long = `https://127.0.0.1:1/${'path/'.repeat(31)}?sig=Zk3yQp9Lw2Xv7Bt1Nc5Md8Rf4Hs6Jg0KaUeIoPq`;
-    await add('mail', '--notify', `teams:${long}`);
+    const words = ['run', 'say hello', '--notify', `teams:${long}`];
+    await done('schedule', 'add', 'mail', '--cron', '@yearly', '--', ...words);
     expect(JSON.stringify(await shown('mail'))).not.toContain('Zk3');
-    const env = { ...settings(), SANDFLOW_NOTIFY_COMMANDS: join(home, 'commands.json') };
-    const command = 'command:curl -H "Authorization: Bearer abc" https://127.0.0.1:1';
-    for (const notify of [['--notify', command], [`--notify=${command}`]]) {
-      const words = ['--cron', '@yearly', '--replace', '--', 'run', 'say hello', ...notify];
-      expect(await runCli(['schedule', 'add', 'curl', ...words], { cwd: home, env })).toMatchObject({ exitCode: 0 });
-      const { command: kept } = await shown('curl');
-      expect(kept.join(' ')).toMatch(/ --notify[ =]command-id:sha256-[0-9a-f]{32}$/);
-    }
   });
 
   it('runs a batch with the items that were stored', async () => {

@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
 
@@ -10,28 +7,6 @@ beforeAll(() => {
   cli = createCliHome();
 });
 afterAll(() => cli.close());
-
-it('the embedded stack runs the command of --notify, whose text is in a file of the home and not in Temporal', async () => {
-  const told = join(cli.home, 'told.json');
-  const command = `command:cat > ${told}.part && mv ${told}.part ${told} # canary-of-the-command`;
-  const run = () => cli.run(['run', prompt, '--id', 'told', '--notify', command, '--json']);
-  const { exitCode, stdout } = await run();
-  expect(exitCode).toBe(0);
-  await expect.poll(() => existsSync(told), { timeout: 60_000 }).toBe(true);
-  const { jobId, outcome, sandboxId } = JSON.parse(stdout);
-  expect(JSON.parse(await readFile(told, 'utf8'))).toMatchObject({ event: 'ended', jobId, outcome, sandboxId });
-  // The same command results in the same input.
-  const again = await run();
-  expect(again.stderr).toContain('Job told already finished; showing its result.');
-  expect(again.stderr).not.toContain('different prompts or options');
-  const kept = join(cli.home, 'notify-commands.json');
-  expect((await stat(kept)).mode & 0o777).toBe(0o600);
-  expect(await readFile(kept, 'utf8')).toContain('canary-of-the-command');
-  for (const name of await readdir(cli.home)) {
-    if (!name.startsWith('temporal.db')) continue;
-    expect((await readFile(join(cli.home, name))).includes('canary-of-the-command'), name).toBe(false);
-  }
-});
 
 it('an undeliverable notification delays no answer of the command line, which warns of it at the end', async () => {
   const begin = Date.now();

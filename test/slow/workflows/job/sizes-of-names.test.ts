@@ -41,7 +41,7 @@ describe('a name in a job', () => {
     ['put.0.path', (path) => ({ put: [longFile(path, 1)] })],
     ['collect.0', (path) => ({ collect: [path] })],
     ['prompts.0.model', (model) => ({ prompts: [{ prompt: 'hello', model }] })],
-    ['notify.commandId', (commandId) => ({ notify: { commandId } })],
+    ['notify.url', (name) => ({ notify: { url: `https://example.com/${name}` } })],
   ];
   it.each(fields)('is refused before the start if it is too long: %s', async (field, over) => {
     for (const bytes of sizes) {
@@ -83,7 +83,7 @@ describe('a request to stop a sandbox', () => {
     for (const bytes of sizes) {
       for (const [field, over] of [
         ['requestId', { requestId: long(bytes) }],
-        ['notify.commandId', { notify: { commandId: long(bytes) } }],
+        ['notify.url', { notify: { url: `https://example.com/${long(bytes)}` } }],
       ] as const) {
         await expect(ask(stand, { sandboxId, ...over })).rejects.toMatchObject({
           code: 'bad_stop_request',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startService } from '../../../../local-service/test/service/service-under-test.js';
 import { checkHeaders, judgeClock } from '../../../../src/cli/doctor/check-headers.js';
-import { checkLocalClock } from '../../../../src/cli/doctor/check-local-clock.js';
+import { checkLocalClock } from '../../../../src/cli/doctor/check-local.js';
 
 describe('the clock', () => {
   const service = Date.parse('2026-01-01T00:00:00Z') + 500;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeDeployments, otherDeployments } from '../../../../src/cli/doctor/check-deployments.js';
-import { judgeRetention } from '../../../../src/cli/doctor/check-retention.js';
+import { judgeRetention } from '../../../../src/cli/doctor/check-temporal.js';
 
 describe('doctor', () => {
   it('reads a retention that Temporal gives as a long number, and says if Temporal gives none', () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { jobIdProblem } from '../../../../src/addresses/addresses.js';
 import { generateJobId, jobInputOf } from '../../../../src/cli/run/job-input.js';
 import type { RunOptions } from '../../../../src/cli/run/options.js';
-import { notifyCommandId } from '../../../../src/notify/index.js';
 import { parseJobInput } from '../../../../src/workflow-client/jobs/job-input.js';
 
 const options: RunOptions = {
@@ -122,20 +121,19 @@ describe('the job that run requests', () => {
     [{ deadline: 'soon' }, '--deadline: "soon" is not a duration'],
     [{ escalate: '30m: delete' }, 'permit that with --escalate-may-delete'],
     [{ notify: 'mail me' }, '--notify must be a URL'],
-    [{ notify: 'command: ' }, '--notify must be a URL'],
-    [{ notify: 'command-id: a b' }, '--notify must be a URL'],
+    [{ notify: 'command: mail me' }, '--notify must be a URL'],
   ])('refuses %j', (change, message) => {
     expect(() => jobInputOf({ ...options, ...change }, parts)).toThrow(message);
   });
 
-  it('notifies a URL or a command', () => {
+  it('notifies a URL or a chat', () => {
     expect(jobInputOf({ ...options, notify: 'https://example.com/x' }, parts).notify).toEqual({
       url: 'https://example.com/x',
     });
-    expect(jobInputOf({ ...options, notify: 'command: say done' }, parts).notify).toEqual({
-      commandId: notifyCommandId('say done'),
+    expect(jobInputOf({ ...options, notify: 'slack:https://example.com/x' }, parts).notify).toEqual({
+      chat: 'slack',
+      url: 'https://example.com/x',
     });
-    expect(jobInputOf({ ...options, notify: 'command-id:mail-me' }, parts).notify).toEqual({ commandId: 'mail-me' });
   });
 
   it('has a generated id within the grammar', () => {

@@ -4,7 +4,6 @@ import { chooseSandboxes, confirmWork, stoppable } from '../../../../src/cli/sto
 import { readStopCommand } from '../../../../src/cli/stops/stop-request.js';
 import { endText, isGood, newsText, reattachHint, type StopEnd } from '../../../../src/cli/stops/stop-text.js';
 import type { SandboxClient } from '../../../../src/client/index.js';
-import { notifyCommandId } from '../../../../src/notify/index.js';
 import type { EscalationStepView, StopRequestView } from '../../../../src/protocol/stop.js';
 import { aSandbox } from '../../client/http-harness.js';
 import { cli } from '../in-process.js';
@@ -72,14 +71,14 @@ describe('the arguments of stop', () => {
   });
 
   it('name each sandbox once, with one request id', () => {
-    const given = { deadline: '30m', alertAfter: '10m', notify: 'command:true' };
+    const given = { deadline: '30m', alertAfter: '10m', notify: 'https://example.com/x' };
     const { sandboxIds, request } = readStopCommand([id, id], given);
     expect(sandboxIds).toEqual([id]);
     expect(request).toEqual({
       requestId: expect.stringMatching(/^[0-9a-f]{10}$/),
       deadlineMs: 1_800_000,
       alertAfterMs: 600_000,
-      notify: { commandId: notifyCommandId('true') },
+      notify: { url: 'https://example.com/x' },
     });
     const all = readStopCommand([], { all: true, deadline: '30m', request: 'nightly' });
     expect(all).toMatchObject({ sandboxIds: undefined, request: { requestId: 'nightly', alertAfterMs: null } });

@@ -1,8 +1,10 @@
-/** Checks how sandboxes of a local service are isolated from this machine, and that its settings are current. */
+/** Checks what a local service says of itself: how it isolates its sandboxes, its clock, and whether its settings are current. */
 
+import { heldText, type LocalClock, movedText } from '../connect/local-clock.js';
 import type { LocalFacts } from '../connect/local-facts.js';
 import type { SaidIsolation } from '../output/isolation.js';
-import { type Check, ok, skipped, warning } from './check.js';
+import { programName } from '../program-name.js';
+import { type Check, failed, ok, skipped, warning } from './check.js';
 
 const mends = {
   plain: 'Install bubblewrap, or allow it to create namespaces; see docs/security.md, "Sandboxes".',
@@ -31,4 +33,20 @@ export function checkIsolation({ known: isolation, problem }: SaidIsolation): Ch
 export function checkLocalSettings({ changedSettings }: Pick<LocalFacts, 'changedSettings'>): readonly Check[] {
   if (changedSettings === null) return [];
   return [warning('local', changedSettings, 'Restart the local service when no job needs it.')];
+}
+
+/**
+ * Null if the service is not local, or its clock runs and agrees with that of this machine. The `Date` header of the
+ * service does not show this clock.
+ */
+export function checkLocalClock(clock: LocalClock | null): Check | null {
+  const held = heldText(clock);
+  if (held !== null) return failed('clock', held, `Run \`${programName} local clock --release\`.`);
+  const moved = movedText(clock);
+  if (clock === null || moved === null) return null;
+  const mend =
+    clock.aheadMs < 0
+      ? `Run \`${programName} local clock --release\`: it moves the clock forward to the time of this machine.`
+      : `No time is turned back; only \`${programName} local reset --yes\` sets the clock back, and deletes every sandbox.`;
+  return warning('clock', moved, mend);
 }
