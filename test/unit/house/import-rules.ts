@@ -138,7 +138,7 @@ export const importRules: readonly Rule[] = [
     own: [...ground, 'src/contract', 'src/webhook', 'src/os'],
     packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'ws', 'zod'],
   },
-  { part: 'src/report', own: [...ground, 'src/contract', 'src/addresses', 'src/protocol'], packages: ['node:'] },
+  { part: 'src/report', own: [...ground, 'src/addresses', 'src/protocol'], packages: ['node:'] },
   {
     part: 'src/supervisor',
     own: [
