@@ -12,12 +12,6 @@ await buildPackage({
   home: repository,
   sources: ['src', 'workflows', 'activities'],
   async finish(fresh) {
-    // The report of a batch reads its style and script from the folder of its own code.
-    const browserFiles = join('src', 'report', 'browser');
-    cpSync(join(repository, browserFiles), join(fresh, browserFiles), {
-      recursive: true,
-      filter: (path) => !path.endsWith('tsconfig.json'),
-    });
     // Temporal's SDK loads this file by its path.
     const failureConverter = join('src', 'encryption', 'failure-converter.cjs');
     cpSync(join(repository, failureConverter), join(fresh, failureConverter));

@@ -1,4 +1,4 @@
-// Finds a Chromium on the PATH, for the pictures and for the tests of the reports.
+// Finds a Chromium on the PATH, for the tests of web pages that attack a stack, and of desktops.
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 

@@ -1,12 +1,10 @@
-// Makes the pictures of the README and the tour in pictures/ from a real batch: npm run pictures. It needs util-linux and Chromium. The
-// batch runs on a stack of its own, and takes about two minutes.
+// Makes the pictures of the README in pictures/ from a real batch: npm run pictures. It needs util-linux. The batch runs on a stack of
+// its own, and takes about two minutes.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
-import { findChromium } from './find-chromium.mjs';
+import { fileURLToPath } from 'node:url';
 import { terminalSvg } from './terminal-svg.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -14,7 +12,6 @@ const main = join(root, 'dist/src/cli/main.js');
 const pictures = join(root, 'pictures');
 const themes = ['light', 'dark'];
 const terminal = { columns: 100, rows: 26 };
-const size = { width: 1_120, height: 1_000 };
 
 /** Packages of an imagined shop, and how long the agent takes for each of its three commands, in seconds. */
 const packages = [
@@ -116,29 +113,6 @@ function refuseTraces(text, home) {
   if (trace) throw new Error(`A picture would show ${trace}.`);
 }
 
-async function drawReport(file, home) {
-  const executablePath = findChromium();
-  if (!executablePath) throw new Error('Install Chromium: it draws the picture of the report.');
-  // The browser's sandbox does not work for root, and the page is our own.
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  try {
-    for (const colorScheme of themes) {
-      const context = await browser.newContext({ viewport: size, deviceScaleFactor: 1.5, colorScheme });
-      const page = await context.newPage();
-      await page.goto(pathToFileURL(file).href);
-      refuseTraces(await page.innerText('body'), home);
-      const session = await context.newCDPSession(page);
-      const { y, height } = await page.locator('#variants').boundingBox();
-      const clip = { x: 0, y: 0, width: size.width, height: y + height + 7, scale: 1 };
-      const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 82, clip });
-      writeFileSync(join(pictures, `report-${colorScheme}.webp`), Buffer.from(data, 'base64'));
-      await context.close();
-    }
-  } finally {
-    await browser.close();
-  }
-}
-
 const home = mkdtempSync(join(tmpdir(), 'sandflow-pictures-'));
 const settingsOfOthers = /^(?:SANDBOX_|SANDFLOW_(?!CACHE$)|TEMPORAL_)/;
 const inherited = Object.entries(process.env).filter(([name]) => !settingsOfOthers.test(name));
@@ -165,8 +139,6 @@ try {
       terminalSvg(lines, { theme, columns: terminal.columns, title }),
     );
   }
-  const report = join(project, 'results/report.html');
-  await drawReport(report, home);
 } finally {
   await inTerminal(['down', '--force'], { cwd: project, env });
   rmSync(home, { recursive: true, force: true });

@@ -17,3 +17,8 @@ export function whatIsLeft({ kind, sandboxId, sandboxName, conversationId }: Lef
   const where = conversationId === null ? '' : `, conversation ${conversationId}`;
   return `${kind === 'prompt' ? 'an agent may still be working' : 'a command may still be running'} in ${sandbox}${where}`;
 }
+
+/** What may still run or exist, and why. Texts that others chose are not escaped. */
+export function leftSentence(left: LeftBehind): string {
+  return `${whatIsLeft(left)}: ${left.why}`;
+}

@@ -26,24 +26,22 @@ export function html(strings: TemplateStringsArray, ...values: readonly Piece[])
   return new Markup(strings.map((text, at) => text + (at < values.length ? written(values[at] ?? null) : '')).join(''));
 }
 
-/** A link to another page, which learns nothing about this one. @param url an address of the web */
-export function link(url: string, text: string): Markup {
-  return html`<a href="${url}" target="_blank" rel="noopener noreferrer">${text}</a>`;
+/** Addresses of the web, places in the page, and files beside the page. No scheme such as `javascript:` is among them. */
+const linked = /^(?:https?:\/\/|#|[\w.~%-]+\/)/i;
+
+/** A link to another page, which learns nothing about this one. Without a link if `target` is none of `linked`. */
+export function link(target: string, text: string): Markup {
+  const name = html`<bdi>${text}</bdi>`;
+  return linked.test(target) ? html`<a href="${target}" rel="noopener noreferrer">${name}</a>` : name;
+}
+
+/** A part of an address. Half of a surrogate pair, which no address can have, is written as the name of a file has it. */
+export function addressPart(text: string): string {
+  return encodeURIComponent(Buffer.from(text).toString());
 }
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
-}
-
-/**
- * Escapes JSON for a script element. `<` could end the element or open a comment. JSON allows U+2028 and U+2029 in
- * strings, but older versions of JavaScript treat them as line ends.
- */
-export function jsonForScript(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 function written(piece: Piece): string {

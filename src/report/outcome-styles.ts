@@ -1,30 +1,42 @@
-/** How each outcome of an item is shown. */
-import type { ItemOutcome } from '../protocol/fanout/fanout-input.js';
+/** How each outcome is shown: a word with a mark, so that it does not depend on colour. */
+import type { FanoutOutcome, ItemOutcome } from '../protocol/fanout/fanout-input.js';
 import { html, type Markup } from './markup.js';
-import type { OutcomeStyle } from './page-data.js';
 
-export const outcomeStyles: Readonly<Record<ItemOutcome, OutcomeStyle>> = {
-  completed: { word: 'completed', mark: '✓', tone: 'good' },
-  prompt_failed: { word: 'prompt failed', mark: '✕', tone: 'bad' },
-  sandbox_failed: { word: 'sandbox failed', mark: '▲', tone: 'bad' },
-  rejected: { word: 'rejected', mark: '⊘', tone: 'bad' },
-  sandbox_cancelled: { word: 'no machine', mark: '◇', tone: 'warn' },
-  deadline_exceeded: { word: 'deadline exceeded', mark: '◔', tone: 'warn' },
-  outcome_unknown: { word: 'outcome unknown', mark: '?', tone: 'warn' },
-  cancelled: { word: 'cancelled', mark: '■', tone: 'calm' },
-  not_started: { word: 'not started', mark: '○', tone: 'calm' },
+/** The mark of each tone. Its name is also that of its colour. */
+const marks = { good: '✓', bad: '✕', warn: '▲', calm: '■' } as const;
+type Tone = keyof typeof marks;
+
+/** Outcomes of items, and of batches. Those of items are shown in this order. */
+const tones: Readonly<Record<ItemOutcome | FanoutOutcome, Tone>> = {
+  completed: 'good',
+  prompt_failed: 'bad',
+  sandbox_failed: 'bad',
+  rejected: 'bad',
+  sandbox_cancelled: 'warn',
+  deadline_exceeded: 'warn',
+  outcome_unknown: 'warn',
+  cancelled: 'calm',
+  not_started: 'calm',
+  partly_failed: 'warn',
+  failed_fast: 'bad',
+  budget_spent: 'warn',
+  source_failed: 'bad',
 };
 
-/** The style of an outcome, even of an outcome that only a newer version knows. */
-export function styleOf(outcome: string): OutcomeStyle {
-  const styles: Readonly<Record<string, OutcomeStyle>> = outcomeStyles;
-  return Object.hasOwn(styles, outcome) ? (styles[outcome] ?? unknown(outcome)) : unknown(outcome);
+export const knownOutcomes: readonly string[] = Object.keys(tones);
+
+/** The words of an outcome, even of an outcome that only a newer version knows. */
+export function outcomeWord(outcome: string): string {
+  return outcome === 'sandbox_cancelled' ? 'no machine' : outcome.replaceAll('_', ' ');
 }
 
-export function outcomeBadge({ word, mark, tone }: OutcomeStyle): Markup {
-  return html`<span class="outcome tone-${tone}"><span class="mark" aria-hidden="true">${mark}</span> ${word}</span>`;
-}
-
-function unknown(outcome: string): OutcomeStyle {
-  return { word: outcome.replaceAll('_', ' '), mark: '?', tone: 'calm' };
+/** @param options.tone default: that of the outcome @param options.word default: the words of the outcome */
+export function outcomeBadge(
+  outcome: string,
+  {
+    tone = new Map<string, Tone>(Object.entries(tones)).get(outcome) ?? 'calm',
+    word = outcomeWord(outcome),
+  }: { readonly tone?: Tone; readonly word?: string } = {},
+): Markup {
+  return html`<span class="${tone}"><span aria-hidden="true">${marks[tone]}</span> ${word}</span>`;
 }

@@ -1,6 +1,5 @@
 import { type AddCommand, withEnd } from '../command.js';
 import { requireIdFirst } from '../connect/require-id.js';
-import { requireReportPlace } from '../output-places.js';
 import {
   declareCancel,
   declareContinue,
@@ -8,7 +7,6 @@ import {
   declareList,
   declareLogs,
   declarePrompt,
-  declareReport,
   declareRerun,
   declareResolve,
   declareShow,
@@ -45,11 +43,6 @@ export const addJobs: AddCommand = (parent, context) => {
   declarePrompt(jobs).action(async (jobId, text, options) =>
     (await import('./act-on-job.js')).sendPrompt(jobId, text, options, context),
   );
-  declareReport(jobs).action(async (jobId, options) => {
-    context.jobId = jobId;
-    await requireReportPlace(options, context.io);
-    await (await import('./report-job.js')).reportJob(jobId, options, context);
-  });
   declareCancel(jobs).action(async (jobId, options) => {
     const { cancelAndReport } = await import('./act-on-job.js');
     context.exitCode = await cancelAndReport(jobId, options, context);

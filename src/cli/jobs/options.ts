@@ -119,22 +119,6 @@ export const declarePrompt = (parent: Parent) =>
     .option('--update-id <id>', updateIdText)
     .option('--json', 'print one JSON object on stdout');
 
-const reportHelp = `
-Examples:
-  sandflow jobs report nightly-42
-  sandflow jobs report nightly-42 --out nightly.html
-
-Without --out, the files that the job collected are saved in job-<id>/files, and the report links to them.
-`;
-
-export const declareReport = (parent: Parent) =>
-  parent
-    .command('report')
-    .description('Write the HTML report of a job, running or ended')
-    .argument('<job>', 'id of the job')
-    .option('--out <file>', 'output file (default: ./job-<id>/report.html)')
-    .addHelpText('after', reportHelp);
-
 const cancelHelp = `
 Cancelling interrupts the agent, collects the files that exist (marked partial) within a share of the clean-up time, and
 then stops, deletes or keeps the sandbox, as set by --then. Cancel again to skip collecting files.
@@ -168,7 +152,6 @@ export type RerunJobOptions = OptionsOf<typeof declareRerun>;
 export type ContinueJobOptions = WithEnd<OptionsOf<typeof declareContinue>>;
 export type LogsOptions = OptionsOf<typeof declareLogs>;
 export type WatchJobOptions = OptionsOf<typeof declareWatch>;
-export type ReportJobOptions = OptionsOf<typeof declareReport>;
 export type PromptJobOptions = OptionsOf<typeof declarePrompt>;
 export type CancelJobOptions = OptionsOf<typeof declareCancel>;
 export type ResolveJobOptions = OptionsOf<typeof declareResolve>;

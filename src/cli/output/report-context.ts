@@ -1,6 +1,6 @@
-/** Collects what every report needs besides the results: the price of machine-time, and where the UI is. */
+/** Collects what the report of a batch needs besides the results: the price of machine-time, and where the UI is. */
 import type { SandboxClient } from '../../client/index.js';
-import type { ReportContext } from '../../report/index.js';
+import type { ReportContext } from '../../report/overview.js';
 import type { TemporalUi } from './job-links.js';
 import { findDollarsPerSecond } from './price.js';
 

@@ -167,7 +167,6 @@ describe('each other command succeeds', () => {
   it('on an ended job', async () => {
     expect(await bench.done('continue', 'once', shell('echo more'), '--id', 'more')).toBe('more\n');
     expect(await bench.done('jobs', 'watch', 'once')).toBe('through\n');
-    expect(await bench.done('jobs', 'report', 'once')).toBe('job-once/report.html\n');
   });
 
   it('on a job that the first snippet of docs/library.md has started', async () => {

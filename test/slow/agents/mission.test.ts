@@ -79,9 +79,6 @@ it.for([
     const logs = await run('jobs', 'logs', 'look');
     expect(logs).toContain(`| $ ${look}\n`);
     expect(logs).toMatch(/tokens.*: 22 in, 14 out\n/);
-    await run('jobs', 'report', 'look', '--out', 'look.html');
-    const report = await readFile(join(cli.home, 'look.html'), 'utf8');
-    expect(/<span class="note">(.*tokens.*)<\/span>/.exec(report)?.[1]).toMatch(/^1 command, tokens.*: 22 in, 14 out$/);
 
     const items = Array.from({ length: count }, (_, index) => ({
       id: `change-${index}`,

@@ -82,7 +82,7 @@ it.each(readers)('%s is read from a file of any editor, and refused in UTF-16', 
 test('a path option that begins with ~, which no shell has expanded, is refused before anything is read', async () => {
   for (const args of [
     ['codec-server', '--token-file=~/token'],
-    ['jobs', 'report', '1126-aaaaaa', '--out=~/report.html'],
+    ['fanout', 'report', '1126-aaaaaa', '--out=~/report.html'],
     ['local', '--directory=~/service'],
     ['api', 'POST', '/sandboxes', '--body=~/body.json'],
   ]) {

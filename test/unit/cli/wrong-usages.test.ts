@@ -220,9 +220,8 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['jobs rerun one --get a/task.md:./', '--get: ./task.md exists already.'],
   ['fanout prompts.txt --out other', '--out: other has the results of the batch nightly. Choose another folder.'],
   ['fanout watch one --out other', '--out: other has the results of the batch nightly. Choose another folder.'],
-  ['jobs report one --out folder', '--out: folder is a folder. Choose a file in it, like folder/report.html.'],
-  ['jobs report one --out task.md/a', '--out: task.md/a cannot be saved: ', 'is a file, not a folder'],
-  ['jobs report one --out folder/LONGLONG', '--out: folder/mmm', 'its name is too long'],
+  ['fanout report one --out folder', '--out: folder is a folder. Choose a file in it, like folder/report.html.'],
+  ['fanout report one --out folder/LONGLONG', '--out: folder/mmm', 'its name is too long'],
   ['fanout report one --out task.md/a', '--out: task.md/a cannot be saved: ', 'is a file, not a folder'],
   ['cleanup validate binary.yaml', 'The policy binary.yaml is UTF-16. Save it as UTF-8.'],
   // Cleanups

@@ -134,7 +134,7 @@ export const importRules: readonly Rule[] = [
     own: [...ground, 'src/contract', 'src/webhook', 'src/os'],
     packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'ws', 'zod', 'zod-openapi'],
   },
-  { part: 'src/report', own: [...ground, 'src/contract', 'src/addresses', 'src/protocol'], packages: ['node:'] },
+  { part: 'src/report', own: [...ground, 'src/addresses', 'src/protocol'], packages: ['node:'] },
   {
     part: 'src/supervisor',
     own: [

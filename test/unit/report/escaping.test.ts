@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
-import { type FanoutReportData, renderFanoutReport } from '../../../src/report/index.js';
-import { escapeHtml, html, jsonForScript } from '../../../src/report/markup.js';
-import type { PageDetails } from '../../../src/report/page-data.js';
+import { escapeHtml, html, link } from '../../../src/report/markup.js';
 import { plainText } from '../../../src/report/plain-text.js';
 import { lastDrawn } from '../../../src/texts/terminal-text.js';
 import { hostileText } from './hostile.js';
-import { sampleBatch } from './sample-batch.js';
+import { pageOf, type SampleBatch, sampleBatch } from './sample-batch.js';
 
 describe('a value in a template', () => {
   test('never becomes markup, in text or in an attribute', () => {
@@ -22,16 +20,18 @@ describe('a value in a template', () => {
   });
 });
 
-describe('JSON in a script element', () => {
-  test('is restored exactly, and contains nothing that ends the element', () => {
-    fc.assert(
-      fc.property(hostileText, (text) => {
-        const written = jsonForScript({ [text]: text });
-        expect(written).not.toMatch(/[<>&\u2028\u2029]/);
-        expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify({ [text]: text })));
-      }),
-    );
-  });
+test.each([
+  'javascript:alert(1)',
+  'JAVASCRIPT:alert(1)//x/',
+  'data:text/html,x',
+  'file:///etc/passwd',
+  '//host/x',
+  '\\\\host\\x',
+  ' javascript:x',
+  'vbscript:x/',
+  '',
+])('there is no link to %j', (target) => {
+  expect(link(target, 'name').html).toBe('<bdi>name</bdi>');
 });
 
 test('text has no control characters, terminal colours or direction marks', () => {
@@ -48,61 +48,64 @@ test('text has no control characters, terminal colours or direction marks', () =
 });
 
 describe('a report of hostile texts', () => {
-  const calm = sampleBatch(5);
-  const calmTags = tagsOf(renderFanoutReport(calm));
+  const calm = sampleBatch(5, { matrix: true });
 
-  test('has the same elements as one of harmless texts, and contains every answer as text', () => {
+  test('has the tags and attributes of one of harmless texts, and contains every text as text', () => {
+    const harmless = tagsOf(shownWith(calm, 'calm'));
     fc.assert(
       fc.property(hostileText, (text) => {
-        const page = renderFanoutReport(withTexts(calm, text));
-        expect(tagsOf(page)).toEqual(calmTags);
-        const [first] = detailsOf(page);
-        expect(first?.prompts[0]?.answer).toEqual({ text: plainText(lastDrawn(text)), cut: 0 });
-        expect(first?.error?.message.text).toBe(plainText(text));
-        expect(first?.files[0]?.preview?.text).toBe(plainText(text));
-        expect(first?.earlier).toMatchObject([{ prompt: { text: plainText(text) }, error: { text: plainText(text) } }]);
+        const page = shownWith(calm, text);
+        expect(tagsOf(page)).toEqual(harmless);
+        const block = (shown: string) => `<pre dir="auto">${escapeHtml(plainText(shown))}</pre>`;
+        expect(page).toContain(block(lastDrawn(text)));
+        expect(page).toContain(block(text));
+        expect(page).toContain(`<h1 dir="auto">${escapeHtml(plainText(text))}</h1>`);
       }),
-      { numRuns: 40 },
+      { numRuns: 100 },
     );
   });
 });
 
-/** Names of the tags in the order of the document. */
+/** Every tag in the order of the document, with the names of its attributes. Texts must not open another one. */
 function tagsOf(page: string): string[] {
-  return [...page.matchAll(/<(\/?[a-z!][a-z0-9-]*)/gi)].map(([, name = '']) => name);
+  return [...page.matchAll(/<[^>]*>?/g)].map(([tag]) => tag.replace(/="[^"]*"/g, '=""'));
 }
 
-function detailsOf(page: string): PageDetails[] {
-  const [, json = '[]'] = /<script type="application\/json" id="details-0">([^<]*)<\/script>/.exec(page) ?? [];
-  return JSON.parse(json);
-}
-
-/** The batch with `text` in every field that others control. */
-function withTexts(data: FanoutReportData, text: string): FanoutReportData {
+/** The page of the batch with `text` in every field that others control. */
+function shownWith(data: SampleBatch, text: string): string {
   const error = { code: text, message: text, status: null, requestId: text, details: null };
-  const items = data.items.map((item): ItemResult => {
-    if (!item.job) return item;
-    const prompts = item.job.prompts.map((prompt) => ({
-      ...prompt,
-      prompt: text,
-      result: text,
-      error: text,
-      status: text,
-    }));
-    const files = [{ path: text, size: 1, sha256: null, ref: 'ref', error: text, partial: false, unchanged: null }];
+  const left = [{ kind: 'prompt', sandboxId: text, sandboxName: text, conversationId: text, why: text }] as const;
+  const items = data.items.map((item, at): ItemResult => {
+    const job = item.job ?? data.items.find((other) => other.job)?.job;
+    if (!job) throw new Error('the sample has no job');
+    const texts = { prompt: text, result: text, error: text, status: text };
     const replaced = { generation: 1, outcome: 'prompt_failed', machineSeconds: 1, sandboxId: text } as const;
     return {
       ...item,
+      // Not empty, so that there is always a place to link to.
+      itemId: `${at}${text}`,
+      outcome: 'prompt_failed',
       earlier: [{ ...replaced, prompt: text, error: text }],
-      itemId: text,
-      labels: { [text]: text, prompt: text },
-      job: { ...item.job, prompts, files, error, sandboxId: text },
+      labels: { [`${text}.`]: `${text}.`, prompt: `${text}.`, model: `m${at % 2}${text}` },
+      job: {
+        ...job,
+        prompts: job.prompts.map((prompt) => ({ ...prompt, ...texts })),
+        files: [{ path: text, size: 1, sha256: null, ref: 'ref', error: text, partial: false, unchanged: null }],
+        error,
+        left,
+        sandboxId: text,
+        sandboxName: text,
+        stop: { stopId: text, status: text, kept: null, error: text },
+      },
     };
   });
-  return {
-    ...data,
-    items,
-    previews: new Map([['ref', text]]),
-    result: { ...data.result, title: data.result.title && text },
-  };
+  const result = { ...data.result, title: text, batchId: text, sourceSandboxId: text, error, left, shortfall: text };
+  const previews = new Map([['ref', text]]);
+  const ui = { url: 'http://127.0.0.1:1', namespace: text.replace(/[\ud800-\udfff]/g, ''), deployment: 'main' };
+  const saved = new Map([[text, `files/${text}.txt`]]);
+  return pageOf(
+    { ...data, items, previews, result: { ...result, blocked: { since: text, message: text } } },
+    { ui },
+    saved,
+  );
 }

@@ -28,5 +28,3 @@ export const hostileText = fc
     },
   )
   .map((parts) => parts.join(''));
-
-export const knownHostile = known.join('\n');

@@ -2,7 +2,8 @@
 
 import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult, ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
-import type { FanoutReportData } from '../../../src/report/index.js';
+import { createFanoutReport } from '../../../src/report/fanout-report.js';
+import type { Overview, ReportContext } from '../../../src/report/overview.js';
 import { answerOf, topics, variants } from './sample-answers.js';
 
 const startMs = Date.parse('2026-03-01T09:00:00Z');
@@ -17,8 +18,29 @@ export interface SampleOptions {
   readonly outcome?: ItemOutcome;
 }
 
+export interface SampleBatch {
+  readonly result: Overview['result'];
+  readonly items: readonly ItemResult[];
+  readonly previews: ReadonlyMap<string, string>;
+  readonly generatedAt: string;
+}
+
+/** The page of a batch. @param saved where its files are saved, by their remote path. Default: nowhere */
+export function pageOf(
+  { result, items, previews, generatedAt }: SampleBatch,
+  context?: ReportContext,
+  saved?: ReadonlyMap<string, string>,
+): string {
+  const report = createFanoutReport(result, previews, context);
+  for (const item of items) report.add(item, saved);
+  return report.render(generatedAt);
+}
+
 /** @param count items, of which some fail unless `outcome` says otherwise */
-export function sampleBatch(count: number, options: SampleOptions = {}): FanoutReportData {
+export function sampleBatch(
+  count: number,
+  options: SampleOptions = {},
+): SampleBatch & { readonly result: FanoutResult } {
   const random = seeded(count);
   const freeAt = new Array<number>(Math.min(slots, Math.max(2, Math.ceil(count / 3)))).fill(20_000);
   const previews = new Map<string, string>();

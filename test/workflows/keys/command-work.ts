@@ -73,7 +73,6 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
   ],
   'jobs rerun': [({ forkJobId }, id) => ['jobs', 'rerun', forkJobId, '--id', id, '--detach']],
   'jobs prompt': [({ openJobId }) => ['jobs', 'prompt', openJobId, hello]],
-  'jobs report': [({ jobId }) => ['jobs', 'report', jobId]],
   'jobs cancel': [({ jobId }) => ['jobs', 'cancel', jobId]],
   'jobs resolve': [({ openJobId }) => ['jobs', 'resolve', openJobId, '--abandon']],
   'schedule add': [

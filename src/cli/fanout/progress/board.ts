@@ -1,6 +1,6 @@
 /** Progress of a running batch as text: counters and a table of items on a terminal, one line elsewhere. Pure. */
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
-import { dollarsText } from '../../../report/format.js';
+import { dollarsText } from '../../../report/numbers.js';
 import { displayWidth } from '../../output/display-width.js';
 import type { ScreenLine } from '../../output/screen-lines.js';
 import { oneLine } from '../../output/terminal-safe.js';

@@ -1,14 +1,15 @@
 /** Saves the results of a batch in a folder: `results.jsonl`, the report, and the files of each item. */
 import { open, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isDiskFull, namingFullDisk } from '../../../errors/disk-full.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
 import { makeFolders } from '../../../os/make-folders.js';
 import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
 import type { FanoutResult, ItemResult } from '../../../protocol/fanout/fanout-result.js';
 import type { CollectedFile, Wake } from '../../../protocol/job/job-result.js';
-import { endedInEarlierRun } from '../../../report/batch/resumed-batch.js';
-import type { FailureGroup, FanoutReportData, ReportContext } from '../../../report/index.js';
+import type { FailureReason } from '../../../report/failures.js';
+import type { FanoutReport } from '../../../report/fanout-report.js';
+import type { ReportContext } from '../../../report/overview.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import { reportWakes } from '../../../workflow-client/jobs/wake-report.js';
 import { withWholeResults } from '../../output/job-report.js';
@@ -18,16 +19,8 @@ import { placeBelow } from '../../place-below.js';
 import { programName } from '../../program-name.js';
 import { replaceFile } from '../../replace-file.js';
 import type { EndsOfWaits } from '../../webhooks/polled-waits.js';
-import { reasonOf } from './failed-items.js';
 import { createItemFolders } from './item-folders.js';
 import { createItemPlaces, type ItemGets } from './item-places.js';
-
-export interface FailedResult {
-  readonly itemId: string;
-  readonly outcome: string;
-  /** Empty if nothing gave a reason. */
-  readonly error: string;
-}
 
 export interface DownloadResultsOptions {
   readonly cwd: string;
@@ -55,7 +48,7 @@ export interface DownloadedResults {
   /** How the waits of the items of the newest run ended. */
   readonly waits: EndsOfWaits;
   /** Why items failed, the most frequent reason first. */
-  readonly failures: readonly FailureGroup<FailedResult>[];
+  readonly failures: readonly FailureReason[];
   /** One text for each file that could not be downloaded, or that a completed item lacks. */
   readonly problems: readonly string[];
   /** One text for each sandbox, prompt or command that an item left running. */
@@ -74,8 +67,11 @@ export async function downloadResults(
   await options.claim();
   const read = (ref: string) => store.get(ref);
   const previews = createPreviews();
+  const { createFanoutReport } = await import('../../../report/fanout-report.js');
+  const { endedInEarlierRun } = await import('../../../report/items.js');
+  const report = createFanoutReport(result, previews.all, options.context);
   const folderOf = createItemFolders();
-  const kept: ItemResult[] = [];
+  let isCollected = false;
   const problems: string[] = [];
   const left: string[] = [];
   let files = 0;
@@ -84,21 +80,24 @@ export async function downloadResults(
   const wakes: (readonly Wake[])[] = [];
   const notCollected = new Set(gets.keys());
 
-  async function saveFiles(item: ItemResult): Promise<void> {
+  async function saveFiles(item: ItemResult): Promise<ReadonlyMap<string, string>> {
     const placeOf = createItemPlaces(gets);
+    const saved = new Map<string, string>();
     for (const file of item.job?.files ?? []) {
       notCollected.delete(file.path);
-      await saveFile(item, file, placeOf);
+      const place = await saveFile(item, file, placeOf);
+      if (place !== undefined) saved.set(file.path, relative(folder, place).split(sep).join('/'));
     }
+    return saved;
   }
 
   async function saveFile(
     item: ItemResult,
     { path, ref, error }: CollectedFile,
     placeOf: (path: string) => string,
-  ): Promise<void> {
+  ): Promise<string | undefined> {
     // If an item failed, missing files are expected.
-    if (ref === null && item.outcome !== 'completed') return;
+    if (ref === null && item.outcome !== 'completed') return undefined;
     try {
       if (ref === null) throw new Error(error ?? 'it was not collected');
       const content = await read(ref);
@@ -107,10 +106,12 @@ export async function downloadResults(
       await namingFullDisk(place, () => makeFolderOf(place, folder));
       await replaceFile(place, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
       files += 1;
+      return place;
     } catch (cause) {
       // On a full disk, all further writes would fail too.
       if (isDiskFull(cause)) throw cause;
       problems.push(`${item.itemId}: ${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+      return undefined;
     }
   }
 
@@ -120,13 +121,13 @@ export async function downloadResults(
     try {
       for await (const item of items) {
         await options.claim();
-        kept.push(item);
+        if (item.outcome === 'completed' && item.job !== null) isCollected = true;
         if (Date.parse(item.times.forkedAt ?? '') >= Date.parse(result.startedAt)) forks += 1;
         if (endedInEarlierRun(item, Date.parse(result.startedAt))) earlier += 1;
         else wakes.push(item.job?.wakes ?? []);
         await lines.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
         for (const one of item.job?.left ?? []) left.push(`${item.itemId}: ${leftText(one)}`);
-        await saveFiles(item);
+        report.add(item, await saveFiles(item));
       }
     } finally {
       await lines.close();
@@ -134,7 +135,7 @@ export async function downloadResults(
   });
 
   // An item that failed may have collected nothing.
-  if (kept.some(({ outcome, job }) => outcome === 'completed' && job !== null)) {
+  if (isCollected) {
     for (const remote of notCollected) {
       problems.push(
         `--get: no item collected ${remote}. \`${programName} fanout --get\` names the files when the batch starts.`,
@@ -142,30 +143,29 @@ export async function downloadResults(
     }
   }
   await options.claim();
-  const report = join(folder, 'report.html');
-  const generatedAt = new Date().toISOString();
-  await writeReport(report, { ...options.context, result, items: kept, previews: previews.all, generatedAt });
-  const { failureGroups } = await import('../../../report/index.js');
-  const failed = kept.map((item) => ({ itemId: item.itemId, outcome: item.outcome, error: reasonOf(item) ?? '' }));
+  const page = join(folder, 'report.html');
+  await writeReport(page, report);
   const shown = (path: string) => relative(cwd, path) || path;
   return {
     resultsFile: shown(results),
-    reportFile: shown(report),
+    reportFile: shown(page),
     filesFolder: files > 0 ? shown(join(folder, 'files')) : null,
     files,
     forks,
     earlier,
     waits: reportWakes(wakes),
-    failures: failureGroups(failed),
+    failures: report
+      .failures()
+      .flatMap(({ reasons }) => reasons)
+      .sort((a, b) => b.items.length - a.items.length),
     problems,
     left,
   };
 }
 
-export async function writeReport(path: string, data: FanoutReportData): Promise<void> {
-  const { renderFanoutReport } = await import('../../../report/index.js');
+export async function writeReport(path: string, report: FanoutReport): Promise<void> {
   await makeFolders(dirname(path));
-  await replaceFile(path, (temporary) => writeFile(temporary, renderFanoutReport(data), { flag: 'wx' }));
+  await replaceFile(path, (temporary) => writeFile(temporary, report.render(), { flag: 'wx' }));
 }
 
 /** Restores cut answers from the result store. If the store lacks the whole answer, the cut one stays. */

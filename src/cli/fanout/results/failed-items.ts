@@ -1,6 +1,7 @@
 /** Finds the items of a batch that failed, before and during a watch. */
 import { SandflowError } from '../../../errors/sandflow-error.js';
 import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
+import { reasonOf } from '../../../report/failures.js';
 import type { ListedObject } from '../../../result-store/directory-store.js';
 import { type FanoutPlace, itemResultObjects } from '../../../result-store/fanout-objects.js';
 import type { ResultStore } from '../../../result-store/index.js';
@@ -119,11 +120,6 @@ function lastOfEach(objects: readonly ListedObject[]): ListedObject[] {
     if (generation >= (newest.get(index)?.generation ?? 0)) newest.set(index, { object, generation });
   }
   return [...newest].sort(([a], [b]) => a - b).map(([, { object }]) => object);
-}
-
-/** What the job of an item says about its failure, or why it is unknown; empty or missing if nothing does. */
-export function reasonOf({ job, unreadable }: Pick<ItemResult, 'job' | 'unreadable'>): string | null | undefined {
-  return unreadable ?? job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error;
 }
 
 function failureRow({ index, itemId, outcome, generation, job, times }: ItemResult): ItemRow {

@@ -1,7 +1,7 @@
 /** Ends a watch: prints a summary on stderr and the path of the results on stdout, and returns the exit code. */
 import type { FanoutResult } from '../../../protocol/fanout/fanout-result.js';
 import { endText, isDone } from '../../../protocol/shortfall.js';
-import { dollarsText } from '../../../report/format.js';
+import { dollarsText } from '../../../report/numbers.js';
 import type { Platform } from '../../connect/platform.js';
 import { plainError } from '../../errors.js';
 import { exitCodeOfEnd, exitCodes } from '../../exit-codes.js';

@@ -1,6 +1,6 @@
 /** `sandflow fanout results` and `fanout report`: they read the result store, even while the batch runs. */
-import { join, relative, resolve } from 'node:path';
-import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fanoutItemResults } from '../../../result-store/index.js';
 import { fanoutProgress } from '../../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../../command.js';
@@ -8,9 +8,11 @@ import { jsonText } from '../../output/json.js';
 import { createPacedWrite } from '../../output/paced-output.js';
 import { createPreviews } from '../../output/previews.js';
 import { readReportContext } from '../../output/report-context.js';
+import { pathInside } from '../../place-below.js';
 import { claimResultFolder, folderOf } from '../result-places.js';
 import { withBatch } from '../with-batch.js';
 import { withWholeAnswers, writeReport } from './download-results.js';
+import { createItemFolders } from './item-folders.js';
 
 export function printResults(batchId: string, context: CommandContext): Promise<void> {
   const write = createPacedWrite(context.io);
@@ -34,21 +36,26 @@ export function reportBatch(
   return withBatch(context, { batchId }, async (platform) => {
     const { deployment } = platform.config;
     const result = await fanoutProgress(platform.temporal, { deployment, batchId });
+    const path = resolve(io.cwd, out ?? join(folderOf(batchId), 'report.html'));
     const previews = createPreviews();
-    const items: ItemResult[] = [];
+    const { createFanoutReport } = await import('../../../report/fanout-report.js');
+    const report = createFanoutReport(result, previews.all, await readReportContext(platform));
+    const itemFolderOf = createItemFolders();
     for await (const item of fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey })) {
-      items.push(item);
-      for (const { ref } of item.job?.files ?? []) {
+      const saved = new Map<string, string>();
+      for (const { path: remote, ref } of item.job?.files ?? []) {
         if (ref === null) continue;
         const content = await platform.results.get(ref).catch(() => undefined);
         if (content) previews.add(ref, content);
+        // Beside a page at another place, there may be files of another batch.
+        if (out !== undefined) continue;
+        const place = `files/${itemFolderOf(item)}/${pathInside(remote)}`;
+        if (existsSync(join(dirname(path), place))) saved.set(remote, place);
       }
+      report.add(item, saved);
     }
     if (out === undefined) await claimResultFolder({ deployment, batchId }, {}, io);
-    const path = resolve(io.cwd, out ?? join(folderOf(batchId), 'report.html'));
-    const shared = await readReportContext(platform);
-    const generatedAt = new Date().toISOString();
-    await writeReport(path, { ...shared, result, items, previews: previews.all, generatedAt });
+    await writeReport(path, report);
     io.stdout.write(`${relative(io.cwd, path) || path}\n`);
   });
 }

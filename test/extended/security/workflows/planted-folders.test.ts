@@ -34,13 +34,6 @@ const run = (args: readonly string[]) =>
 const plant = (name: string) => symlink('../keys', join(folder, 'project', name));
 const refused = { exitCode: 2, stderr: expect.stringContaining('is a link or a file') };
 
-it('the report of a job, with the files of the agent, is not written through a link', async () => {
-  await run(['run', script('echo evil >config'), '--id', 'nightly', '--get', 'config:got']);
-  await plant('job-nightly');
-  expect(await run(['jobs', 'report', 'nightly'])).toMatchObject(refused);
-  expect(await readdir(join(folder, 'keys'))).toEqual([]);
-});
-
 it('the results of a batch and its report are not written through a link', async () => {
   await writeFile(join(folder, 'project', 'items.txt'), script('echo evil'));
   const batch = ['fanout', 'items.txt', '--id', 'weekly'];

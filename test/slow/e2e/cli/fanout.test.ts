@@ -43,6 +43,11 @@ describe('sandflow fanout without configuration', () => {
     const greeting = await readFile(join(cli.home, 'fanout-greet/files/ja/greeting.txt'), 'utf8');
     expect(greeting).toBe('Linux\nこんにちは 花子\n');
     expect(await readFile(join(cli.home, 'fanout-greet/report.html'), 'utf8')).toContain('Grete');
+    expect(await cli.run(['fanout', 'report', 'greet'])).toMatchObject({ stdout: 'fanout-greet/report.html\n' });
+    const link = '<a href="files/ja/greeting.txt"';
+    expect(await readFile(join(cli.home, 'fanout-greet/report.html'), 'utf8')).toContain(link);
+    expect(await cli.run(['fanout', 'report', 'greet', '--out', 'greet.html'])).toMatchObject({ exitCode: 0 });
+    expect(await readFile(join(cli.home, 'greet.html'), 'utf8')).not.toContain(link);
   });
 
   it('prints the transcript of an item', async () => {

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { findChromium } from '../../../../scripts/find-chromium.mjs';
 import { connectTemporal } from '../../../../src/temporal/connect.js';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
 import { embeddedBooks, patient } from '../../../e2e/stack/fixture.js';
-import { browserPath } from '../../e2e/report/browser.js';
 import { type Attempt, createHostilePages, type HostilePages } from './hostile-page.js';
 import { type ListeningPort, listeningPorts } from './listening-ports.js';
 
+const browserPath = findChromium();
 const canary = 'canary-of-a-job';
 
 /** Needs a browser, and Linux, where the kernel reports listeners. */

@@ -67,6 +67,7 @@ describe('the downloaded results of a batch', () => {
     const report = await readFile(join(cwd, home.reportFile), 'utf8');
     expect(report).toMatch(/^<!doctype html>/i);
     expect(report).toContain('# notes');
+    expect(report).toContain('<a href="files/a-m1/out/notes.md"');
     await downloadResults(batchResult(), each(items), store, options);
     expect((await readdir(join(cwd, 'got'))).sort()).toEqual([
       '.sandflow-batch',

@@ -57,10 +57,8 @@ describe('the output of a finished batch', () => {
 
   it('says why items failed: the most frequent reasons, each with an item', () => {
     const group = (message: string, ...itemIds: string[]) => ({
-      outcome: 'rejected',
       message,
-      isSame: true,
-      items: itemIds.map((itemId) => ({ itemId, outcome: 'rejected', error: message })),
+      items: itemIds.map((itemId) => ({ itemId, outcome: 'rejected', code: 'bad_request', message })),
     });
     const failures = [group('no such model', 'a', 'b'), group('exit code 3', 'c'), group('x', 'd'), group('y', 'e')];
     const { stderr } = finished(partly, {}, { ...home, failures });

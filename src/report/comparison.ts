@@ -1,5 +1,9 @@
-/** Detects whether a batch is a grid of prompts and variants. */
-import type { PageItem } from '../page-data.js';
+/** Compares the variants of a batch that is a grid of prompts and variants. */
+import { isDecided } from './failures.js';
+import { type PageItem, placeOf } from './items.js';
+import { html, link, type Markup } from './markup.js';
+import { countOf, countText, durationText, machineText, medianText, shareText, sum } from './numbers.js';
+import { outcomeBadge } from './outcome-styles.js';
 
 export interface MatrixRow {
   readonly prompt: string;
@@ -69,4 +73,35 @@ function rowKey(item: PageItem): string {
 
 function label({ labels }: PageItem, name: string): string {
   return Object.hasOwn(labels, name) ? (labels[name] ?? '') : '';
+}
+
+/** Success, time and cost of each variant, then the outcome of each cell. @returns null without a matrix */
+export function comparisonSection(matrix: Matrix | null, dollarsPerSecond: number | null): Markup | null {
+  if (!matrix) return null;
+  const { columns, rows } = matrix;
+  const variants = columns.map((name, column) => {
+    const all = rows.flatMap(({ cells }) => cells[column] ?? []);
+    return variantRow(name, all, dollarsPerSecond);
+  });
+  return html`<section><h2>Variants</h2><div class="wide"><table><thead><tr><th scope="col">Variant</th><th scope="col">Completed</th><th scope="col" class="number">Median</th><th scope="col" class="number">Machine time each</th><th scope="col" class="number">Per completed</th></tr></thead><tbody>${variants}</tbody></table></div>
+<h2>Matrix</h2><p class="note">${countOf(rows.length, 'prompt', 'prompts')} × ${columns.length} variants.</p>
+<div class="wide"><table><thead><tr><th scope="col">Prompt</th>${columns.map((name) => html`<th scope="col"><bdi>${name}</bdi></th>`)}</tr></thead>
+<tbody>${rows.map(matrixRow)}</tbody></table></div></section>`;
+}
+
+/** Items that were ended early or never started say nothing about the variant, and only their number is shown. */
+function variantRow(name: string, all: readonly PageItem[], dollarsPerSecond: number | null): Markup {
+  const own = all.filter(isDecided);
+  const completed = own.filter(({ outcome }) => outcome === 'completed').length;
+  const leftOut = all.length - own.length;
+  const seconds = sum(own.map(({ machineSeconds }) => machineSeconds));
+  const per = (count: number): string => (count === 0 ? '–' : machineText(seconds / count, dollarsPerSecond));
+  return html`<tr><th scope="row"><bdi>${name}</bdi></th><td>${shareText(completed, own.length)} <span class="note">${countText(completed)} of ${countText(own.length)}${leftOut === 0 ? null : `, ${countText(leftOut)} left out`}</span></td>
+<td class="number">${medianText(own.map(({ durationMs }) => durationMs))}</td><td class="number">${per(own.length)}</td><td class="number">${per(completed)}</td></tr>`;
+}
+
+function matrixRow({ prompt, cells }: MatrixRow): Markup {
+  const entry = ({ id, outcome, durationMs }: PageItem): Markup =>
+    html`<p>${outcomeBadge(outcome)} <span class="note">${durationMs === null ? null : durationText(durationMs)}</span><br>${link(...placeOf(id))}</p>`;
+  return html`<tr><th scope="row"><bdi>${prompt}</bdi></th>${cells.map((items) => html`<td>${items.map(entry)}</td>`)}</tr>`;
 }

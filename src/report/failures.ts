@@ -1,0 +1,93 @@
+/** Groups the items that failed by the code of their error, and within a code by their message. */
+import type { ItemResult } from '../protocol/fanout/fanout-result.js';
+import { html, link, type Markup } from './markup.js';
+import { countOf, countText } from './numbers.js';
+import { outcomeBadge, outcomeWord } from './outcome-styles.js';
+import { plainText } from './plain-text.js';
+
+export interface FailedItem {
+  readonly itemId: string;
+  readonly outcome: string;
+  /** Code of its error, or its outcome if it has none. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Items that failed with the same code and message. */
+export interface FailureReason {
+  readonly message: string;
+  readonly items: readonly FailedItem[];
+}
+
+export interface FailureGroup {
+  readonly code: string;
+  readonly outcome: string;
+  readonly count: number;
+  /** The most frequent reason first. */
+  readonly reasons: readonly FailureReason[];
+}
+
+/** Items with these outcomes neither succeeded nor failed: the batch or a person ended them early. */
+const undecided: ReadonlySet<string> = new Set(['cancelled', 'not_started']);
+const maxMessageLength = 1_000;
+const reasonsShown = 5;
+const idsShown = 6;
+
+/** True if an item ended by itself, with a success or a failure. */
+export function isDecided({ outcome }: { readonly outcome: string }): boolean {
+  return !undecided.has(outcome);
+}
+
+/** What the job of an item says about its failure, or why it is unknown; empty or missing if nothing does. */
+export function reasonOf({ job, unreadable }: Pick<ItemResult, 'job' | 'unreadable'>): string | null | undefined {
+  return unreadable ?? job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error;
+}
+
+/** @returns null if the item did not fail */
+export function failureOf(item: ItemResult): FailedItem | null {
+  const { itemId, outcome, job, unreadable } = item;
+  if (outcome === 'completed' || !isDecided(item)) return null;
+  const code = unreadable === undefined ? (job?.error?.code ?? outcome) : 'result_of_other_version';
+  const message = reasonOf(item) || `It ended as ${outcomeWord(outcome)}, without a message.`;
+  return { itemId, outcome, code, message: message.slice(0, maxMessageLength) };
+}
+
+/** The groups, largest first. */
+export function failureGroups(failed: readonly FailedItem[]): FailureGroup[] {
+  return groupedBy(failed, ({ code }) => code).map((items) => ({
+    code: items[0]?.code ?? '',
+    outcome: items[0]?.outcome ?? '',
+    count: items.length,
+    reasons: groupedBy(items, ({ message }) => message).map((own) => ({ message: own[0]?.message ?? '', items: own })),
+  }));
+}
+
+function groupedBy(items: readonly FailedItem[], keyOf: (item: FailedItem) => string): FailedItem[][] {
+  const groups = new Map<string, FailedItem[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return [...groups.values()].sort((a, b) => b.length - a.length);
+}
+
+/** @param hrefOf the place of an item in the page @returns null if nothing failed */
+export function failuresSection(
+  groups: readonly FailureGroup[],
+  hrefOf: (itemId: string) => readonly [string, string],
+): Markup | null {
+  if (groups.length === 0) return null;
+  const rows = groups.map(({ code, outcome, count, reasons }) => {
+    const more = reasons.length - reasonsShown;
+    const shown = reasons.slice(0, reasonsShown).map(({ message, items }) => {
+      const ids = items
+        .slice(0, idsShown)
+        .map(({ itemId }, at) => html`${at > 0 ? ', ' : null}${link(...hrefOf(itemId))}`);
+      const rest = items.length > idsShown ? ` and ${countText(items.length - idsShown)} more` : null;
+      return html`<p class="message" dir="auto">${plainText(message)}</p><p class="note">${countText(items.length)}: ${ids}${rest}</p>`;
+    });
+    return html`<tr><td class="number">${countText(count)}</td><th scope="row">${outcomeBadge(outcome)}<br><code>${plainText(code)}</code></th><td>${shown}${more > 0 ? html`<p class="note">${countOf(more, 'more message is', 'more messages are')} in the rows of the items.</p>` : null}</td></tr>`;
+  });
+  return html`<section><h2>Failures</h2><table><thead><tr><th scope="col" class="number">Items</th><th scope="col">Error</th><th scope="col">Messages</th></tr></thead><tbody>${rows}</tbody></table></section>`;
+}
