@@ -13,7 +13,6 @@ import { addExamples, addHelpCommand, helpStyle } from './help.js';
 import { addContinue, addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
-import { refuseHomeMarks } from './refuse-home-mark.js';
 import { addRun } from './run/command.js';
 import { addCopy, addExec, addSandboxes, addSsh } from './sandboxes/command.js';
 import { addSchedules } from './schedule/command.js';
@@ -105,7 +104,6 @@ export function createProgram(context: CommandContext, version: string, word?: s
   }
   addHelpCommand(program);
   addExamples(program);
-  refuseHomeMarks(program);
   applyDefaults(program, context);
   return program;
 }
