@@ -1,6 +1,7 @@
 /**
  * Reads an answer as far as possible. A bad row of a list is left out and affects no other row. A field of a wrong type
- * is left out if callers do not need it.
+ * is left out if callers do not need it. A malformed row of anybody's sandbox ended every follow of the account
+ * (test/world/defects/D4.patch).
  */
 import type { z } from 'zod';
 

@@ -1,4 +1,7 @@
-/** Finds fields that a parser would silently drop, so that they can be refused. */
+/**
+ * Finds fields that a parser would silently drop, so that they can be refused. Fields of a user disappeared without a
+ * word.
+ */
 import { jsonTokens } from './json-tokens.js';
 
 /** The first name that occurs twice in one object, of which `JSON.parse` keeps the last. @param text valid JSON */
