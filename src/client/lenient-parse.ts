@@ -63,7 +63,9 @@ function withoutBadParts(answer: unknown, issues: readonly Issue[], left: Set<st
   }
   for (const [rows, bad] of badRows) {
     const good = rows.filter((_, index) => !bad.has(index));
-    rows.splice(0, rows.length, ...good);
+    // A list may have more rows than a call may have arguments.
+    rows.length = 0;
+    for (const row of good) rows.push(row);
     // The remaining rows may have new indexes, so the paths of removed fields no longer hold.
     left.clear();
   }
