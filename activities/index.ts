@@ -39,7 +39,6 @@ import { createStopEscalation } from './stop/escalate-stop.js';
 import { createStopHandOver } from './stop/hand-over.js';
 import { readStopRequest } from './stop/stop-request.js';
 import { storeObjectActivity } from './store/texts.js';
-import { checking, createQueueCheck } from './unserved-queues.js';
 import { createWatchActivities } from './watch.js';
 
 /** The default of `maxActivities`. */
@@ -69,8 +68,8 @@ export interface ActivityDependencies extends NotifyDependencies {
 /**
  * The activities of the main task queue. Jobs also need workers for the task queues `<taskQueue>-follow`
  * (`createFollowActivities`), `<taskQueue>-fork` (`createForkActivities`) and `<taskQueue>-notify`
- * (`createNotifyActivities`): `createSandflowWorker` runs all of them. If no worker polls one of these queues, the
- * activities log a warning.
+ * (`createNotifyActivities`): `createSandflowWorker` runs all of them. `sandflow doctor` names a
+ * queue that no worker polls.
  * @example
  * const activities = createActivities({ client: api, results, taskQueue });
  * const worker = await Worker.create({ connection, taskQueue, workflowsPath, activities });
@@ -78,7 +77,6 @@ export interface ActivityDependencies extends NotifyDependencies {
 export function createActivities(dependencies: ActivityDependencies) {
   requireOptions(dependencies, { client: 'an object', results: 'an object', taskQueue: 'a text' });
   const { client, results, taskQueue, rotation, follow, maxActivities = defaultMaxActivities } = dependencies;
-  const check = createQueueCheck(taskQueue);
   const secrets = secretsOrRefusal(dependencies.secrets);
   return {
     ...createReads(client),
@@ -102,19 +100,19 @@ export function createActivities(dependencies: ActivityDependencies) {
     describeWorkflows,
     readStopRequest,
     sendScheduledItems: sendScheduledItemsActivity(results),
-    createSandbox: checking(check, createSandboxActivity(client, results)),
-    forkSandbox: checking(check, forkSandboxActivity(client, results)),
+    createSandbox: createSandboxActivity(client, results),
+    forkSandbox: forkSandboxActivity(client, results),
     createApiKey: createApiKeyActivity(client, secrets, rotation),
     createWebhook: createWebhookActivity(client, secrets, rotation),
     updateEnvironment: updateEnvironmentActivity(client, secrets),
     stopSandbox: stopSandboxActivity(client, results),
     resumeSandbox: resumeSandboxActivity(client),
     interruptSandbox: interruptSandboxActivity(client, results),
-    sendPrompt: checking(check, sendPromptActivity(client, results)),
-    sendAndFollowPrompt: checking(
-      check,
-      sendAndFollowPromptActivity(client, followHubOf(client, follow), results, { ...follow, maxActivities }),
-    ),
+    sendPrompt: sendPromptActivity(client, results),
+    sendAndFollowPrompt: sendAndFollowPromptActivity(client, followHubOf(client, follow), results, {
+      ...follow,
+      maxActivities,
+    }),
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),
     storeTranscript: storeTranscriptActivity(client, results),

@@ -14,7 +14,6 @@ import { createOpenListeners } from './open-listeners.js';
 import { createReadiness } from './readiness.js';
 import { createRefusedSignatures } from './refused-signatures.js';
 import { createRequestHandler } from './request-handler.js';
-import { createSignalAllowance } from './signal-allowance.js';
 
 /** Receives signed webhooks and signals the workflows that they concern. */
 export interface Bridge {
@@ -69,10 +68,9 @@ export function createBridge(options: BridgeOptions): Bridge {
   requireCounts({ closeGraceMs }, 0);
   const metrics = createBridgeMetrics(registry);
   const readiness = createReadiness(client, secrets);
-  const allowance = createSignalAllowance();
   const listeners = createOpenListeners(client, { log });
   const signatures = createRefusedSignatures(log);
-  const receiver = { client, secrets, allowance, listeners, signalTimeoutMs, metrics, log, signatures };
+  const receiver = { client, secrets, listeners, signalTimeoutMs, metrics, log, signatures };
   let closing: Promise<void> | undefined;
   const drained = new AbortController();
   const isClosing = () => closing !== undefined;
@@ -135,7 +133,6 @@ export function createBridge(options: BridgeOptions): Bridge {
     reset() {
       metrics.reset();
       readiness.reset();
-      allowance.reset();
       listeners.reset();
       signatures.accepted();
     },

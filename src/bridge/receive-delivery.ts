@@ -11,8 +11,7 @@ import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog, SecretSource } from './bridge-options.js';
 import type { OpenListeners } from './open-listeners.js';
 import type { RefusedSignatures } from './refused-signatures.js';
-import type { SignalAllowance } from './signal-allowance.js';
-import { addressesOf, type EventAddress, type SignalOutcome, signalEvent } from './signal-event.js';
+import { addressesOf, type SignalOutcome, signalEvent } from './signal-event.js';
 
 type DeliveryResult =
   | RefusalReason
@@ -40,7 +39,6 @@ export const deliveryStatuses: Readonly<Record<DeliveryResult, number>> = {
 export interface Receiver {
   readonly client: Client;
   readonly secrets: SecretSource;
-  readonly allowance: SignalAllowance;
   readonly listeners: OpenListeners;
   readonly signalTimeoutMs: number;
   readonly metrics: BridgeMetrics;
@@ -76,21 +74,9 @@ export async function receiveDelivery(
   const { signalTimeoutMs: timeoutMs, client, listeners } = receiver;
   listeners.noteDelivery();
   const { mayBeOpen } = listeners;
-  const outcomes = await signalEvent(client, allowedOf(receiver, event), signalOf(event), { timeoutMs, mayBeOpen });
+  const outcomes = await signalEvent(client, addressesOf(event), signalOf(event), { timeoutMs, mayBeOpen });
   for (const outcome of outcomes) count(outcome, event, metrics, log);
   return outcomes.some(({ result }) => result === 'unavailable') ? 'unavailable' : 'accepted';
-}
-
-/**
- * Selects the workflows that are within their limit. The others get no signal. The delivery is acknowledged anyway,
- * because a repeated delivery would exceed the limit again.
- */
-function allowedOf({ allowance, metrics }: Receiver, event: SandboxWebhookEvent): EventAddress[] {
-  return addressesOf(event).filter(({ kind, workflowId }) => {
-    const takes = allowance.takes(workflowId, event.sandboxId);
-    if (!takes) metrics.signal(kind, 'limited');
-    return takes;
-  });
 }
 
 async function secretsNow({ secrets, log }: Receiver): Promise<readonly string[]> {

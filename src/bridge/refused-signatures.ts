@@ -1,6 +1,6 @@
 import type { BridgeLog } from './bridge-options.js';
 
-/** Shows that the secret at the service is no longer one of the bridge's. */
+/** Shows that the secret at the service is no longer one of the bridge's. It showed only as missing events. */
 export interface RefusedSignatures {
   refused(): void;
   accepted(): void;

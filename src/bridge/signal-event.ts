@@ -10,10 +10,9 @@ import { type SandboxEvent, sandboxEventSignal } from '../protocol/messages.js';
  * - `nobody`: no open workflow has this id; the event is dropped.
  * - `rejected`: Temporal refuses it and always will.
  * - `unavailable`: Temporal did not answer, or refuses for now.
- * - `limited`: the workflow has received too many events for now; the event is dropped.
  * - `absent`: no such workflow was open a few seconds ago, and the owner has accepted the event; nothing was sent.
  */
-const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable', 'limited', 'absent'] as const;
+const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable', 'absent'] as const;
 export type SignalResult = (typeof signalResults)[number];
 
 export interface SignalOutcome {

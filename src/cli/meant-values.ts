@@ -1,16 +1,10 @@
 /**
- * Refuses option values that are probably mistakes: an empty value, a name as long as a text, and a separate word after an option with an
- * optional value. Such a word could also be a prompt or a file, so an optional value must follow `=`.
+ * Refuses option values that are probably mistakes: an empty value, as of a variable that a script did not set, and a
+ * separate word after an option with an optional value: a run took its prompt for the folder of --get-diff.
  */
-import type { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { headLine } from './output/terminal-safe.js';
 import { UsageError } from './usage-error.js';
-
-/** The value of such an option is a name, and no more than the longest that the service and Temporal take. */
-const takesName = /<(?:name|names|id|snapshot|title)>$/;
-const longestName = 200;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are refused
-const isControlled = /[\u0000-\u001f\u007f-\u009f]/;
 
 const plainValue = /^[\w./][\w.,:/@+-]{0,79}$/;
 
@@ -31,15 +25,12 @@ export function requireMeantValues(command: Command, args: readonly string[]): v
     if (option?.required) {
       index += 1;
       if (next === '') refuseEmpty(flag);
-      if (next !== undefined) requireName(option, flag, next);
     } else if (option?.optional && next !== undefined && (next === '-' || !next.startsWith('-'))) {
       refuse(flag, next);
     } else if (flag.startsWith('--') && flag.includes('=')) {
       const at = flag.indexOf('=');
-      const [name, value] = [flag.slice(0, at), flag.slice(at + 1)];
-      const joined = options.get(name);
-      if (joined?.required && value === '') refuseEmpty(name);
-      if (joined?.required) requireName(joined, name, value);
+      const name = flag.slice(0, at);
+      if (options.get(name)?.required && at === flag.length - 1) refuseEmpty(name);
     }
   }
 }
@@ -47,17 +38,6 @@ export function requireMeantValues(command: Command, args: readonly string[]): v
 /** An empty value is usually a mistake: a variable of a script was not set. */
 function refuseEmpty(flag: string): never {
   throw new UsageError(`${flag} has an empty value. Give it a value, or leave it out.`);
-}
-
-/** Otherwise a check of the input would refuse it, which knows its field and not its option. */
-function requireName({ flags }: Option, flag: string, value: string): void {
-  if (!takesName.test(flags)) return;
-  const names = flags.endsWith('<names>') ? value.split(',') : [value];
-  const longest = Math.max(...names.map(({ length }) => length));
-  if (longest > longestName) {
-    throw new UsageError(`${flag} has ${longest} characters, but a name has at most ${longestName}.`);
-  }
-  if (isControlled.test(value)) throw new UsageError(`${flag} has control characters. Leave them out.`);
 }
 
 function refuse(flag: string, next: string): never {

@@ -1,4 +1,7 @@
-/** Checks before anything starts that results can be saved where the options say. */
+/**
+ * Checks before anything starts that results can be saved where the options say. A batch ran to its end before --out
+ * was found to be a file.
+ */
 import { randomBytes } from 'node:crypto';
 import { lstat, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Names the local place of a file of a sandbox. Results are not trusted, because anyone who can write to Temporal can
- * store a result. No path leads outside the folder.
+ * store a result. No path leads outside the folder. A forged result wrote files anywhere.
  */
 import { join, posix } from 'node:path';
 

@@ -14,7 +14,6 @@ import { addContinue, addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
 import { addHelpAll } from './rare-options.js';
-import { refuseHomeMarks } from './refuse-home-mark.js';
 import { addRun } from './run/command.js';
 import { addCopy, addExec, addSandboxes, addSsh } from './sandboxes/command.js';
 import { addSchedules } from './schedule/command.js';
@@ -75,7 +74,6 @@ export function createProgram(context: CommandContext, version: string, word?: s
   addHelpAll(program);
   addHelpCommand(program);
   addExamples(program);
-  refuseHomeMarks(program);
   applyDefaults(program, context);
   // The commands keep the style that they have got.
   program.configureHelp(topHelpStyle);

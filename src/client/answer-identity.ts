@@ -1,5 +1,6 @@
 /**
- * Checks that an answer belongs to its request. A router or a cache may return the answer to another request, and a
+ * Checks that an answer belongs to its request. Without this, the answer to another request made a job work in, and end,
+ * another sandbox (test/world/defects/D3.patch). A router or a cache may return the answer to another request, and a
  * client that accepted it would work in another sandbox.
  */
 import { type EndpointName, endpoints } from '../contract/endpoints/endpoints.js';

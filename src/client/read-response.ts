@@ -10,7 +10,6 @@ import { foreignField } from './answer-identity.js';
 import type { CallName, CallOptions } from './call-options.js';
 import { ApiError, TimeoutError, UnexpectedResponseError } from './errors.js';
 import type { ExchangeResponse } from './exchange.js';
-import { isOverlargeJson } from './json-size.js';
 import { lenientParse } from './lenient-parse.js';
 import { retryAfterMs } from './retry-after.js';
 
@@ -33,9 +32,6 @@ export function readSuccess<Name extends EndpointName>(
   response: ExchangeResponse,
 ): ResponseOf<Name> {
   const { status, body } = response;
-  if (isOverlargeJson(body)) {
-    throw new UnexpectedResponseError(endpoint, status, 'body', 'has too many values or too many levels');
-  }
   // A 204 is a valid response if callers need nothing from the body.
   const parsed = status === 204 ? { ok: true } : parseJson(body);
   if (parsed === undefined) throw new UnexpectedResponseError(endpoint, status, 'body', 'is not JSON');
@@ -69,7 +65,7 @@ function isFromService(answer: unknown): boolean {
 /** Creates the error for an answer other than 2xx. Secrets of this process are removed from quoted text. */
 export function readFailure(endpoint: CallName, response: ExchangeResponse): ApiError {
   const { status, body } = response;
-  const text = isOverlargeJson(body) ? '' : withoutSecrets(body.toString('utf8'));
+  const text = withoutSecrets(body.toString('utf8'));
   const parsed = parseJson(text);
   const envelope = errorEnvelopeSchema.safeParse(parsed);
   if (!envelope.success) {

@@ -83,7 +83,7 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
         },
         onResponseData(given, chunk) {
           if (!body || ended) return;
-          if (body.push(ownBytes(chunk))) return void timer?.refresh();
+          if (body.push(chunk)) return void timer?.refresh();
           given.pause();
           clearTimeout(timer);
           timer = undefined;
@@ -99,11 +99,6 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
       },
     );
   });
-}
-
-/** Copies a small piece of the data. Otherwise the piece would keep the whole read of the socket in memory. */
-function ownBytes(chunk: Buffer): Buffer {
-  return chunk.length * 4 < chunk.buffer.byteLength ? Buffer.from(chunk) : chunk;
 }
 
 /** A stream can fail only with an `Error`, but the reason of a signal may be any value. */

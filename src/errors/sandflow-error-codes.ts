@@ -72,7 +72,6 @@ export const sandflowErrors = {
   temporal_unreachable: 'unavailable',
   temporal_server_missing: 'unavailable',
   temporal_start_failed: 'unavailable',
-  loopback_down: 'unavailable',
   go_missing: 'unavailable',
   go_build_failed: 'unavailable',
   no_worker: 'unavailable',

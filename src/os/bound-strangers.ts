@@ -1,6 +1,7 @@
 /**
- * Bounds the connections of those who have not shown who they are. A server that instead refuses the newest one, or takes
- * all of them, is shut for its owner by whoever opens connections and says nothing.
+ * Bounds the connections of those who have not shown who they are. A server that instead refuses the newest one, or
+ * takes all of them, is shut for its owner by whoever opens connections and says nothing. Sixteen idle connections kept
+ * the owner of a local sandbox from logging in by SSH.
  */
 import type { Server, Socket } from 'node:net';
 

@@ -1,6 +1,7 @@
 /**
  * Creates folders below a folder of ours that other users may write to. No link in it is followed, since it could lead
- * elsewhere.
+ * elsewhere. A forged result of a batch wrote files anywhere, and a link in a cloned project led --get into another
+ * folder.
  */
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';

@@ -1,4 +1,4 @@
-/** Checks the owners and modes of files that this process is to trust. */
+/** Checks the owners and modes of files that this process is to trust. See trusted-folder.ts for what was seen. */
 import type { Stats } from 'node:fs';
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,7 @@
-/** Reads files of secrets, such as keys, tokens and signing secrets. All of them have the same rules. */
+/**
+ * Reads files of secrets, such as keys, tokens and signing secrets. All of them have the same rules. No mode worked for
+ * a secret that an orchestrator mounts: root's, with mode 440.
+ */
 import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { SandflowError } from '../errors/sandflow-error.js';

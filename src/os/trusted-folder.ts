@@ -1,4 +1,7 @@
-/** A folder whose content this process trusts, such as the home of a stack or the cache with its Temporal server. */
+/**
+ * A folder whose content this process trusts, such as the home of a stack or the cache with its Temporal server. A
+ * journal or a link in the home of another user had a command delete files.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { chmod, lstat, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';

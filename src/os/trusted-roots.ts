@@ -1,4 +1,7 @@
-/** The certificates of the authorities that this machine trusts, for libraries that do not ask Node. */
+/**
+ * The certificates of the authorities that this machine trusts, for libraries that do not ask Node. The client trusted
+ * a private authority that the native connection of the worker refused.
+ */
 import { readFileSync } from 'node:fs';
 
 /** Where common systems keep their bundle. */

@@ -1,4 +1,7 @@
-/** Says why this user cannot read a file, and who would have to change what. */
+/**
+ * Says why this user cannot read a file, and who would have to change what. A secret that is mounted as that of root
+ * cannot be read by the user of a container.
+ */
 import { stat } from 'node:fs/promises';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { ownUser } from './owner.js';

@@ -1,4 +1,7 @@
-/** The secrets in the settings of a connection to Temporal. */
+/**
+ * The secrets in the settings of a connection to Temporal. A key with a line end was printed by Temporal's client, and
+ * left out by its worker.
+ */
 import { SandflowError } from '../errors/sandflow-error.js';
 import { headerSecret, keepSecret, looksSecret } from './known-secrets.js';
 

@@ -1,4 +1,7 @@
-/** Settings that name a path. A shell expands `~` only where it begins an unquoted word, and nothing does later. */
+/**
+ * Settings that name a path. A shell expands `~` only where it begins an unquoted word, and nothing does later: a quoted
+ * `SANDFLOW_HOME='~/state'` made a folder called `~` in the project, with secrets in it.
+ */
 import { SandflowError } from '../errors/sandflow-error.js';
 
 const pathVariables = [

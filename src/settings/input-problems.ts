@@ -1,6 +1,5 @@
 /** Says what is wrong with an input, in words for people, where zod speaks of its types. */
 import type { z } from 'zod';
-import { lostFields } from '../texts/lost-fields.js';
 
 /** One thing that is wrong with an input. */
 export interface InputProblem {
@@ -19,12 +18,6 @@ export type CheckedInput<Output> =
 
 /** Parses `value`. Never throws for a wrong value. */
 export function checkInput<Output>(schema: z.ZodType<Output>, value: unknown): CheckedInput<Output> {
-  const lost = lostFields(value);
-  if (lost.length > 0)
-    return {
-      data: null,
-      problems: lost.map((path) => ({ path, message: 'is not allowed as a name', unknownField: false })),
-    };
   const parsed = schema.safeParse(value, { error: problemText });
   if (parsed.success) return { data: parsed.data, problems: null };
   return { data: null, problems: parsed.error.issues.flatMap(withoutUnions).flatMap(problemsOf) };

@@ -1,4 +1,7 @@
-/** Which proxy the environment names for a server, by the rules of curl. Pure. */
+/**
+ * Which proxy the environment names for a server, by the rules of curl. Pure. With https_proxy set, the embedded stack
+ * did not start.
+ */
 
 import { SandflowError } from '../errors/sandflow-error.js';
 import { keepUrlSecrets } from '../secrecy/known-secrets.js';

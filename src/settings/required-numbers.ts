@@ -1,4 +1,7 @@
-/** Checks numbers of options before anything starts. Later, a library would report them less clearly, or use them. */
+/**
+ * Checks numbers of options before anything starts. Later, a library would report them less clearly, or use them. A
+ * start that failed late kept its connection, its database or its ports.
+ */
 import { SandflowError } from '../errors/sandflow-error.js';
 
 /**

@@ -1,4 +1,7 @@
-/** Checks what callers must give, for those whom no compiler tells. Later it would fail elsewhere, under another name. */
+/**
+ * Checks what callers must give, for those whom no compiler tells. Later it would fail elsewhere, under another name. A
+ * missing option was a TypeError without a code.
+ */
 import { SandflowError } from '../errors/sandflow-error.js';
 
 const kinds = {

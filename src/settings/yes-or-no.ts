@@ -1,4 +1,6 @@
-/** Settings that are on or off. */
+/**
+ * Settings that are on or off. Temporal's library took TEMPORAL_TLS=True for no, and an API key was sent in the clear.
+ */
 import { SandflowError } from '../errors/sandflow-error.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;

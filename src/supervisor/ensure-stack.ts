@@ -6,7 +6,6 @@ import type { Config } from '../config.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { apiKeyOf } from '../os/key-file.js';
 import { makeFoldersSync } from '../os/make-folders.js';
-import { requireLoopback } from '../os/require-loopback.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { type MainProgram, supervisorCommand } from './children.js';
 import { askSupervisor, joinSupervisor, type Presence } from './control-client.js';
@@ -48,14 +47,12 @@ export interface StackHandle extends StackDescription, Omit<Presence, 'stack'> {
  * stays up at least until the handle is released. The handle is also released when this process ends, even after a
  * crash. Safe to call from many processes at once.
  * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`, `file_not_trusted`,
- *   `loopback_down`, `stack_differs`, `stack_of_other_version`, `supervisor_failed`, or the error of the part that cannot start
+ *   `stack_differs`, `stack_of_other_version`, `supervisor_failed`, or the error of the part that cannot start
  */
 export async function ensureStack(config: Config, options: EnsureStackOptions): Promise<StackHandle> {
   const { onProgress = () => undefined, main, signal } = options;
   requireStackSettings(config);
   await prepareTrustedFolder({ path: config.home, setting: 'SANDFLOW_HOME' });
-  // The supervisor could not be asked why it ended.
-  await requireLoopback();
   const paths = stackPaths(config.home);
   const settings = settingsDigest(config);
   const client = { pid: process.pid, command: options.command ?? 'sandflow' };

@@ -8,7 +8,6 @@ import type { Config } from '../config.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { anySignal } from '../os/any-signal.js';
 import { ensureKeyFile } from '../os/private-file.js';
-import { requireLoopback } from '../os/require-loopback.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import { requireTemporal } from '../temporal/require-listener.js';
 import {
@@ -59,7 +58,6 @@ export interface Stack {
 
 /** @throws SandflowError of the part that does not start, after all parts that had started have ended */
 export async function startStack(config: Config, options: StartStackOptions): Promise<Stack> {
-  await requireLoopback();
   await requireTemporal(config, { signal: options.signal });
   const paths = stackPaths(config.home);
   const ports = await choosePorts(paths.portsFile);

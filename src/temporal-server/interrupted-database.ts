@@ -1,7 +1,7 @@
 /**
  * Ends a server whose database stays interrupted. If calls are cut off on a starved machine, SQLite in the server can
  * answer every later statement with `interrupted (9)`. No job then continues until the server is started again, which
- * loses nothing.
+ * loses nothing. The stack said that it was ready, jobs stood still, and their machines cost money.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';

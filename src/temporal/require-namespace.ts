@@ -1,4 +1,7 @@
-/** Checks at the start of a server that Temporal has its namespace and accepts its credentials. */
+/**
+ * Checks at the start of a server that Temporal has its namespace and accepts its credentials. A worker with a wrong
+ * namespace said that it was ready.
+ */
 import type { Client } from '@temporalio/client';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { isNotFound, reasonOf, refusesCredentials, unreachable } from './errors.js';

@@ -1,4 +1,7 @@
-/** Decodes what a person or an orchestrator wrote into a file. Pure. */
+/**
+ * Decodes what a person or an orchestrator wrote into a file. Pure. With a secret in UTF-16, the bridge started and
+ * refused every delivery.
+ */
 
 /** The text of the bytes, or what is wrong with them. */
 export type DecodedText =

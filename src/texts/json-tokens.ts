@@ -1,4 +1,7 @@
-/** Reads valid JSON token by token, because `JSON.parse` rounds long numbers. */
+/**
+ * Reads valid JSON token by token, because `JSON.parse` rounds long numbers. A template sent another number than the
+ * item had.
+ */
 
 /** The strings, numbers, words and marks of a JSON text, as they are written. @param text valid JSON */
 export function* jsonTokens(text: string): Generator<string> {

@@ -1,4 +1,7 @@
-/** Reads what programs write for a terminal: colours, cursor movements, lines that are drawn again. No dependencies. */
+/**
+ * Reads what programs write for a terminal: colours, cursor movements, lines that are drawn again. No dependencies. The
+ * colours and progress bars of agents filled the screen with replacement characters.
+ */
 
 /**
  * Complete sequences, and the beginnings of incomplete ones. Takes linear time: no part of a sequence contains the

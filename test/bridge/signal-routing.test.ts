@@ -55,21 +55,6 @@ describe('a delivery', () => {
     expect(await temporal.signalsTo(watch)).toMatchObject([{ sandboxName: job.name }, { sandboxName: item.name }]);
   });
 
-  it('of a foreign sandbox with the name of a job is limited per minute, and one of the own sandbox is not', async () => {
-    bridge = await startBridge(temporal.client);
-    const owned = newOwned();
-    const [own, forged] = [newSandboxId(), newSandboxId()];
-    await temporal.startWaiting(owned.workflowId);
-    for (let index = 0; index < 70; index += 1) {
-      const delivered = await deliver(bridge.url, eventBody({ sandboxId: forged, name: owned.name }));
-      expect(delivered).toMatchObject({ status: 200, text: 'accepted' });
-    }
-    await deliver(bridge.url, eventBody({ sandboxId: own, name: owned.name }));
-    const from = (await temporal.signalsTo(owned.workflowId)).map(({ sandboxId }) => sandboxId);
-    expect(from).toEqual([...Array<string>(60).fill(forged), own]);
-    expect(await bridge.metric('sandflow_bridge_signals_total', signals('owner', 'limited'))).toBe(10);
-  });
-
   it('S9: without a recipient is acknowledged and counted, and starts nothing', async () => {
     bridge = await startBridge(temporal.client);
     const owned = newOwned();

@@ -1,6 +1,7 @@
 /**
  * Limits how many starts of child workflows one workflow task contains. The response to a task may have at most 4 MiB,
- * including the inputs of the children.
+ * including the inputs of the children. A chunk whose hundred items took more never started any, and its batch had no
+ * end.
  */
 import { condition } from '@temporalio/workflow';
 import { payloadBytes } from '../../src/texts/length.js';

@@ -1,5 +1,6 @@
 /**
- * Lets a repeated update act once in a workflow that continues as new: Temporal drops a repeated id only within one run.
+ * Lets a repeated update act once in a workflow that continues as new: Temporal drops a repeated id only within one
+ * run. After a job had continued as new, a repeated request prompted the agent again.
  */
 import { currentUpdateInfo } from '@temporalio/workflow';
 

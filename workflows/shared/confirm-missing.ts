@@ -1,4 +1,6 @@
-/** Confirms that an object is missing. A 404 may come from a stale read, so it counts only if it lasts. */
+/**
+ * Confirms that an object is missing. A 404 may come from a stale read, so it counts only if it lasts. See trap S5.
+ */
 import { sleep } from '@temporalio/workflow';
 import { longestLagPauseMs } from '../../src/contract/workflow-safe/limits.js';
 

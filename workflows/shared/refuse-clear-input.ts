@@ -1,6 +1,7 @@
 /**
  * Refuses unencrypted input on a worker that requires encryption. Only the bundle of such workers includes it. It
- * creates no promises, so histories from the other bundle replay with this bundle.
+ * creates no promises, so histories from the other bundle replay with this bundle. What was tried:
+ * test/workflows/encryption/require-encrypted.test.ts.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { log, type WorkflowInterceptors } from '@temporalio/workflow';

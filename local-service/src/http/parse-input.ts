@@ -5,9 +5,7 @@ import type { Endpoint } from '../../../src/contract/endpoints/endpoints.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../../../src/contract/requests/sandbox-requests.js';
 import { isSandboxId } from '../../../src/contract/workflow-safe/ids.js';
 import { checkInput, type InputProblem, problemLine } from '../../../src/settings/input-problems.js';
-import { lostFields } from '../../../src/texts/lost-fields.js';
 import { invalidRequest, ServiceError, sandboxNotFound } from '../service-error.js';
-import { depthExceeds } from './depth-exceeds.js';
 
 const maxIdempotencyKeyLength = 255;
 
@@ -100,27 +98,14 @@ function idempotencyKeyOf(header: string | string[] | undefined): string | undef
 }
 
 /**
- * Bodies of the contract have only a few levels. Deeper bodies are refused, since the code that compares and copies
- * them is recursive.
- */
-const maxDepth = 64;
-
-/**
  * The JSON of a request body; undefined if there is none.
- * @throws ServiceError `invalid_json`, `invalid_request` for a field that the service could not keep
+ * @throws ServiceError `invalid_json`
  */
 export function parseJsonBody(text: string): unknown {
   if (text === '') return undefined;
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (cause) {
     throw new ServiceError(400, 'invalid_json', 'The body is not valid JSON.', { cause });
   }
-  if (depthExceeds(value, maxDepth)) {
-    throw new ServiceError(400, 'invalid_json', `The body is nested more than ${maxDepth} levels deep.`);
-  }
-  const [lost] = lostFields(value);
-  if (lost) throw invalidRequest(`${lost.join('.')}: is not allowed as a name.`);
-  return value;
 }

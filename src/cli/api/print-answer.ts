@@ -1,7 +1,6 @@
 /** Prints a response of the service: JSON indented, with its digits as they came; bytes unchanged. */
 import type { Readable } from 'node:stream';
 import type { PlainResponse } from '../../client/index.js';
-import { isOverlargeJson } from '../../client/json-size.js';
 import { errorEnvelopeSchema } from '../../contract/endpoints/endpoints.js';
 import { withoutSecrets } from '../../errors/without-secrets.js';
 import { indentJson } from '../../texts/json-tokens.js';
@@ -38,7 +37,7 @@ function isJson({ header }: PlainResponse): boolean {
 /** JSON is indented; anything else, such as a proxy's page, is printed unchanged. */
 function printText(text: string, stdout: OutputStream): void {
   if (text === '') return;
-  const parsed = parse(text);
+  const parsed = parseJson(text);
   // Written as bytes, so that a pipe gets the text unchanged.
   stdout.write(
     parsed === undefined
@@ -50,16 +49,11 @@ function printText(text: string, stdout: OutputStream): void {
 }
 
 function describe(status: number, text: string): string {
-  const envelope = errorEnvelopeSchema.safeParse(parse(text));
+  const envelope = errorEnvelopeSchema.safeParse(parseJson(text));
   if (!envelope.success)
     return `Status ${status} without the service's error body. The response may come from a proxy.`;
   const { code, message, requestId } = envelope.data;
   return `${message || 'Refused.'} (${[`${status} ${code}`, requestId].filter(Boolean).join(', ')})`;
-}
-
-/** Undefined if the text is not JSON, or is too large to parse. Such text is printed unchanged. */
-function parse(text: string): unknown {
-  return isOverlargeJson(Buffer.from(text)) ? undefined : parseJson(text);
 }
 
 /** @throws UsageError on a terminal */

@@ -1,4 +1,7 @@
-/** Asks the service, before anything is started or stopped, whether the sandbox or the snapshot that the user names exists. */
+/**
+ * Asks the service, before anything is started or stopped, whether the sandbox or the snapshot that the user names
+ * exists. An unknown name was refused after 90 s, or after several items had failed.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, type CallOptions, type SandboxClient } from '../../client/index.js';

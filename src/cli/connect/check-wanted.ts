@@ -1,6 +1,6 @@
 /**
- * Asks the service, before anything is paid, whether it has what a job or the items of a batch name, and whether as many
- * sandboxes may run at once.
+ * Asks the service, before anything is paid, whether it has what a job or the items of a batch name, and whether as
+ * many sandboxes may run at once. A provider with a typo booted a machine for each item.
  */
 import type { CallOptions, SandboxClient } from '../../client/index.js';
 import type { ProviderModels } from '../../contract/records/sandbox-records.js';

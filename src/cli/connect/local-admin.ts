@@ -1,7 +1,6 @@
 /** Administers a running local service for `sandflow local …`, under `/_local` beside the base URL of the service. */
 
 import type { z } from 'zod';
-import { isOverlargeJson } from '../../client/json-size.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { localApiKeyFile } from '../../supervisor/stack-paths.js';
 import { cut } from '../../texts/length.js';
@@ -140,9 +139,9 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
   };
 }
 
-/** Undefined if the text is not a JSON object, or is too large to parse. */
+/** Undefined if the text is not a JSON object. */
 function fieldsOf(text: string): Fields | undefined {
-  const parsed = isOverlargeJson(Buffer.from(text)) ? undefined : parseJson(text);
+  const parsed = parseJson(text);
   return typeof parsed === 'object' && parsed !== null ? (parsed as Fields) : undefined;
 }
 

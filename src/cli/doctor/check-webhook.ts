@@ -27,14 +27,9 @@ function registerAt(apiUrl: string): string {
 }
 const meanwhile = 'Jobs still run, but rely on safety polls and react later';
 
-/**
- * The base URL of a registered bridge; undefined if `doctor` must not call that URL. The service chooses the URL, which
- * could lead to this machine or to a private network.
- */
-function bridgeOf(registered: string, apiUrl: string): string | undefined {
-  const { protocol, hostname, origin, pathname } = new URL(registered);
-  const isLocal = isLoopbackHost(hostname) && isLoopbackHost(new URL(apiUrl).hostname);
-  if (!isLocal && (protocol !== 'https:' || isLoopbackHost(hostname))) return undefined;
+/** The base URL of a registered bridge. */
+function bridgeOf(registered: string): string {
+  const { origin, pathname } = new URL(registered);
   return `${origin}${bridgeBaseOf(pathname) ?? ''}`;
 }
 
@@ -65,7 +60,7 @@ export async function checkWebhook(
     const check = failed('webhook', `No bridge is registered.${other} ${meanwhile}.`, ensure);
     return { check, bridgeUrl: undefined };
   }
-  const bridgeUrl = bridgeOf(first.url, apiUrl);
+  const bridgeUrl = bridgeOf(first.url);
   const isHere = isLoopbackHost(new URL(apiUrl).hostname);
   if (isHere && ownBridge !== undefined && ![first, ...others].some(({ url }) => new URL(url).origin === ownBridge)) {
     const message = `${first.url} is registered, but the bridge of this stack listens at ${ownBridge}. ${meanwhile}.`;

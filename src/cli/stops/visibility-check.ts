@@ -1,6 +1,7 @@
 /**
  * Asks the service whether a sandbox exists before its stop is requested. The workflow of a stop cannot tell a wrong id
- * from a sandbox that is too new to be shown, so it asks for a minute and a half before it believes a 404.
+ * from a sandbox that is too new to be shown, so it asks for a minute and a half before it believes a 404. A mistyped
+ * id was answered only then.
  */
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { findStopRequest } from '../../workflow-client/stops/read-stops.js';

@@ -7,7 +7,6 @@ import type {
   ResumeBody,
   UpdateSandboxBody,
 } from '../../contract/requests/sandbox-requests.js';
-import { maxListBytes } from '../../contract/workflow-safe/limits.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Answer, CallOptions, CreateOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
@@ -63,12 +62,11 @@ export function sandboxCalls(call: Call): SandboxCalls {
 /** Maximum number of pages. An account has fewer, and an endless list would fill the memory. */
 const maxPages = 1_000;
 const maxSandboxes = 100_000;
-const maxCursorLength = 4_096;
 
 /**
  * Reads every page of the list. Assumption: paging by `nextCursor`.
- * @throws UnexpectedResponseError when a cursor comes back twice or is longer than 4,096 characters, or when the list
- *   has more than 1,000 pages, 100,000 sandboxes or 128 MiB
+ * @throws UnexpectedResponseError when a cursor comes back twice, or when the list has more than 1,000 pages or 100,000
+ *   sandboxes
  */
 export async function listAllSandboxes(
   listPage: SandboxCalls['listSandboxes'],
@@ -77,22 +75,16 @@ export async function listAllSandboxes(
 ): Promise<Sandbox[]> {
   const byId = new Map<string, Sandbox>();
   const seen = new Set<string>();
-  let bytes = 0;
-  const onBodyRead = (size: number) => {
-    bytes += size;
-    options?.onBodyRead?.(size);
-  };
   let cursor: string | undefined;
   do {
-    const page = await listPage({ ...query, cursor }, { ...options, onBodyRead });
+    const page = await listPage({ ...query, cursor }, options);
     for (const sandbox of page.sandboxes) byId.set(sandbox.id, sandbox);
     cursor = page.nextCursor || undefined;
     if (cursor !== undefined && seen.has(cursor)) {
       throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'points to a page that was already read');
     }
     if (cursor !== undefined) seen.add(cursor);
-    const isEndless = seen.size >= maxPages || byId.size > maxSandboxes || bytes > maxListBytes;
-    if (isEndless || (cursor?.length ?? 0) > maxCursorLength) {
+    if (seen.size >= maxPages || byId.size > maxSandboxes) {
       throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'never ends');
     }
   } while (cursor !== undefined);

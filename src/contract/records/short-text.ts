@@ -1,7 +1,7 @@
 /**
  * Ids, codes, states and times of the service. They appear in lines of output, in histories of workflows and in
  * summaries of timers. Temporal refuses a summary over 400 bytes. So texts that are long or have line ends are refused
- * when they are read.
+ * when they are read. A job whose error code was too long stood still.
  */
 import { z } from 'zod';
 

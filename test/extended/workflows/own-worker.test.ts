@@ -101,7 +101,7 @@ describe('own worker: createSandflowWorker', () => {
       [{ maxFollows: 0.5 }, 'bad_argument', 'maxFollows'],
       [{ maxActivities: -1 }, 'bad_argument', 'maxActivities'],
       [{ maxCachedWorkflows: Number.POSITIVE_INFINITY }, 'bad_argument', 'maxCachedWorkflows'],
-      [{ results: unwritable }, 'result_store_unwritable', 'ENOTDIR'],
+      [{ results: unwritable }, 'result_store_unwritable', 'EEXIST'],
     ] as const;
     for (const [own, code, named] of refusals) {
       const connection = await NativeConnection.connect({ address: inject('temporalAddress') });

@@ -22,7 +22,6 @@ const sent = (address: string, result: string) =>
 async function deliverMany(): Promise<void> {
   bridge.bridge.reset();
   while ((await sent('watch', 'absent')) === 0) {
-    // Another one each time, because one workflow receives a limited number of events.
     const other = newOwned();
     await temporal.startWaiting(other.workflowId);
     await Promise.all(Array.from({ length: 30 }, () => deliver(bridge.url, eventBody({ name: other.name }))));

@@ -30,12 +30,9 @@ describe('items of a CSV file', () => {
     expect(items).toMatchObject([{ id: '1', prompts: [{ prompt: 'Fix crash. ' }], labels: { issue: 'crash' } }]);
   });
 
-  it.each([
-    ['prompt,__proto__\na,b\n', 'f:2: __proto__: is not allowed as a name'],
-    ['prompt,put\na,one:x;two:x\n', 'f:2: put: two files have the path x in the fork'],
-    ['prompt,put\na,one:__proto__\n', 'f:2: put.__proto__: is not allowed as a name'],
-  ])('lose nothing: %j is refused', async (content, why) => {
-    await expect(csv(content)).rejects.toThrow(why);
+  it('lose no file that another one has the path of', async () => {
+    const why = 'f:2: put: two files have the path x in the fork';
+    await expect(csv('prompt,put\na,one:x;two:x\n')).rejects.toThrow(why);
   });
 
   it('may be separated by tabs', async () => {

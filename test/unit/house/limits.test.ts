@@ -57,7 +57,7 @@ const client = 'src/client/areas/sandbox-calls.ts';
 const policySchema = 'src/retention/policy-schema.ts';
 const worker = 'src/worker/create-worker.ts';
 const truncation = 'workflows/job/truncate-result.ts';
-const allowance = 'src/bridge/signal-allowance.ts';
+
 const askedMs = 24 * 60 * 60 * 1_000;
 const pauses = [null, askedMs].flatMap((retryAfterMs) =>
   (['throttled_for_long', 'blocked'] as const).map((meaning) => {
@@ -149,10 +149,6 @@ const limits: readonly (readonly [string, string])[] = [
     `${numberIn('workflows/shared/proxies.ts', /startToCloseTimeout: '30 seconds',\n {4}scheduleToCloseTimeout: '(\d+) hours'/)} hours`,
   ],
   ['a delivery to the bridge', bytes(numberIn('src/bridge/create-bridge.ts', /maxBodyBytes = ([\d_ *]+) }/))],
-  [
-    'events of one sandbox to one workflow per minute',
-    `${constantIn(allowance, 'maxPerSandbox')}, and ${constantIn(allowance, 'maxOfAll')} of all sandboxes`,
-  ],
   ['difference between the clocks of service and bridge', `${timestampToleranceSeconds} s`],
   ['connections to the bridge', count(constantIn('src/bridge/create-bridge.ts', 'maxConnections'))],
 

@@ -82,11 +82,7 @@ test.runIf(process.platform === 'linux')(
 
 test('every server of the program has such a bound', () => {
   /** They listen for a moment to find a port, or for one sandbox, which fills no more than its own share. */
-  const others = [
-    'src/os/free-port.ts',
-    'src/os/require-loopback.ts',
-    'local-service/src/machine/network/allowed-ports.ts',
-  ];
+  const others = ['src/os/free-port.ts', 'local-service/src/machine/network/allowed-ports.ts'];
   const servers = sourceFiles('src', 'local-service/src').filter((file) =>
     /import \{[^}]*\bcreateServer\b[^}]*\} from 'node:/.test(readSource(file)),
   );

@@ -41,7 +41,7 @@ describe('makeFolders', () => {
     await writeFile(file, '');
     await expect(makeFolders(file)).rejects.toMatchObject({ code: 'EEXIST' });
     expect(() => makeFoldersSync(file)).toThrow('EEXIST');
-    await expect(makeFolders(join(file, 'x', 'y'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(makeFolders(join(file, 'x', 'y'))).rejects.toMatchObject({ code: 'EEXIST' });
   });
 });
 

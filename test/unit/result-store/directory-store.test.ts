@@ -103,7 +103,7 @@ describe('a check at the start', () => {
     for (const store of [results, encryptResults(results, parseKeyRing(newKeyLine('k')))]) {
       await expect(store.checkWritable?.()).rejects.toMatchObject({
         code: 'result_store_unwritable',
-        message: expect.stringMatching(new RegExp(`^The result store ${path} .*ENOTDIR`)),
+        message: expect.stringMatching(new RegExp(`^The result store ${path} .*EEXIST`)),
       });
     }
   });

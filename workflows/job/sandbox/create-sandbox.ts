@@ -258,8 +258,8 @@ async function untilUsable(
 }
 
 /**
- * Identifies the job's own sandbox, because the answer to the create may name somebody else's. If the job ends first,
- * it must not touch the sandbox that the answer names.
+ * Identifies the job's own sandbox, because the answer to the create may name somebody else's: a misrouted one did, and
+ * the job prompted and stopped that sandbox. If the job ends first, it must not touch the sandbox that the answer names.
  */
 async function identify(job: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
   const name = sandboxNameOf(job.input, job.carried.generation);

