@@ -52,7 +52,7 @@ runs_batch() { # service, id
     json 'd.outcome === "completed"' && "$ENGINE" exec "$(containers "$1")" test -s "fanout-$2/results.jsonl"
 }
 cleans_up() { # service, id of a job whose sandbox is kept
-  sandflow "$1" run 'Say hello' --id "$2" --then keep --json < /dev/null > /dev/null
+  sandflow "$1" run 'Say hello' --id "$2" --end keep --json < /dev/null > /dev/null
   printf 'name: proof\nrules:\n  - rule: kept\n    match: { owned: kept }\n    action: stop\n' |
     "$ENGINE" exec -i "$(containers "$1")" sh -c 'cat > policy.yaml'
   sandflow "$1" cleanup run policy.yaml --json < /dev/null | json 'd.summary.outcome === "applied" && d.summary.counts.stopped === 1'

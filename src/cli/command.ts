@@ -40,16 +40,6 @@ export type AnyCommand<Arguments extends unknown[], Options extends OptionValues
   OptionValues
 >;
 
-/** Renames the option `then` to `end`, because an object with `then` looks like a promise. */
-export type WithEnd<Options extends { readonly then?: unknown }> = Omit<Options, 'then'> & {
-  readonly end?: Options['then'];
-};
-
-export function withEnd<Options extends { readonly then?: unknown }>(options: Options): WithEnd<Options> {
-  const { then: end, ...rest } = options;
-  return { ...rest, ...(end !== undefined && { end }) };
-}
-
 /** Collects a repeatable option. */
 export function collect(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value];

@@ -4,7 +4,6 @@ import { addApi } from './api/command.js';
 import { addCleanup } from './cleanup/command.js';
 import type { AddCommand, CommandContext, Parent } from './command.js';
 import { addCompletion } from './completion/command.js';
-import { applyDefaults } from './config/apply-defaults.js';
 import { addConfig } from './config/command.js';
 import { addDoctor } from './doctor/command.js';
 import { addEncryption } from './encryption/command.js';
@@ -18,6 +17,7 @@ import { addRun } from './run/command.js';
 import { addCopy, addExec, addSandboxes, addSsh } from './sandboxes/command.js';
 import { addSchedules } from './schedule/command.js';
 import { addBridge, addCodecServer, addWorker } from './serve/command.js';
+import { applyFiles } from './settings/apply-files.js';
 import { addStack, addSupervisor } from './stack/command.js';
 import { addStop, addStops } from './stops/command.js';
 import { addWebhooks } from './webhooks/command.js';
@@ -74,7 +74,7 @@ export function createProgram(context: CommandContext, version: string, word?: s
   addHelpAll(program);
   addHelpCommand(program);
   addExamples(program);
-  applyDefaults(program, context);
+  applyFiles(program, context);
   // The commands keep the style that they have got.
   program.configureHelp(topHelpStyle);
   return program;

@@ -69,10 +69,10 @@ export function parseSince(text: string | undefined, nowMs: number): Date | unde
 }
 
 /** Reads `--ttl`, rounded up to whole seconds. @throws UsageError */
-export function parseTtlSeconds(text: string): number {
-  const ms = parseDurationMs(text, '--ttl');
+export function parseTtlSeconds(text: string, option = '--ttl'): number {
+  const ms = parseDurationMs(text, option);
   // The service takes whole seconds.
-  if (ms < 1_000) throw new UsageError('--ttl must be at least 1s.');
+  if (ms < 1_000) throw new UsageError(`${option} must be at least 1s.`);
   return Math.ceil(ms / 1_000);
 }
 

@@ -1,7 +1,9 @@
 /** The fields that an item may have in a CSV, TSV or JSONL file, and how they are read. */
 import { z } from 'zod';
-import { sandboxTypes } from '../contract/records/sandbox-records.js';
-import { reasoningEfforts } from '../contract/requests/sandbox-requests.js';
+import { fieldOf } from '../job-settings/fields.js';
+import { jobSettings } from '../job-settings/job-settings.js';
+import type { Kind, Setting } from '../job-settings/setting.js';
+import type { PromptStep } from '../protocol/job/job-input.js';
 import { checkInput, fieldText, type InputProblem, problemLine } from '../settings/input-problems.js';
 import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
 
@@ -10,32 +12,39 @@ const longestLabel = 120;
 const name = z.string().min(1, 'must not be empty').max(4_096);
 const shortName = z.string().min(1, 'must not be empty').max(200);
 const promptText = z.string().refine((text) => text.trim() !== '', 'must not be empty');
-const agent = {
-  provider: shortName.optional(),
-  model: shortName.optional(),
-  effort: z.enum(reasoningEfforts).optional(),
-};
 const scalar = z.union([z.string(), z.boolean()]).transform(String);
+
+/** How a record writes a value of each kind. Its numbers are texts. */
+const written: Readonly<Partial<Record<Kind, (row: Setting) => z.ZodType>>> = {
+  choice: ({ values = [] }) => z.enum(values as readonly [string, ...string[]]),
+  name: () => shortName,
+  duration: () => z.string(),
+  /** Path in the fork → file on this machine. */
+  files: () => z.record(name, name),
+  paths: () => z.union([name.transform((path) => [path]), z.array(name)]),
+  folder: () => name,
+};
+
+const ofItems = Object.entries<Setting>(jobSettings).filter(([, { item }]) => item === true);
+const [ofPrompts, ofJobs] = [true, false].map((is) => ofItems.filter(([, { of }]) => (of === 'prompt') === is)) as [
+  typeof ofItems,
+  typeof ofItems,
+];
+
+const shapeOf = (rows: readonly (readonly [string, Setting])[]) =>
+  Object.fromEntries(rows.map(([key, row]) => [key, (written[row.kind]?.(row) ?? z.never()).optional()]));
 
 const fields = {
   /** How long it may be is checked with what a matrix adds to it. */
   id: z.string().min(1, 'must not be empty').optional(),
-  ...agent,
-  type: z.enum(sandboxTypes).optional(),
-  end: z.enum(['stop', 'delete', 'keep']).optional(),
-  deadline: z.string().optional(),
-  /** Path in the fork → file on this machine. */
-  put: z.record(name, name).optional(),
-  get: z.union([name.transform((path) => [path]), z.array(name)]).optional(),
-  /** Folder of a git repository in the fork. */
-  getDiff: name.optional(),
+  ...shapeOf(ofItems),
   labels: z.record(name, scalar).optional(),
 };
 const step = z.union([
   promptText.transform((prompt) => ({ prompt })),
   z
-    .strictObject({ prompt: promptText, ...agent })
-    .transform(({ effort, ...rest }) => ({ ...rest, ...(effort && { reasoningEffort: effort }) })),
+    .strictObject({ prompt: promptText, ...shapeOf(ofPrompts) })
+    .transform(({ prompt, ...given }) => ({ prompt, ...fieldsOf(given, ofPrompts, String) })),
 ]);
 const withPrompts = {
   ...fields,
@@ -43,7 +52,28 @@ const withPrompts = {
   prompts: z.array(step).min(1, 'must have at least one').optional(),
 };
 const shapes = { strict: z.strictObject(withPrompts), loose: z.object(withPrompts), template: z.object(fields) };
-type Parsed = z.output<typeof shapes.loose>;
+
+interface Parsed {
+  readonly id?: string;
+  readonly put?: Readonly<Record<string, string>>;
+  readonly get?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly prompt?: string;
+  readonly prompts?: readonly PromptStep[];
+  readonly [setting: string]: unknown;
+}
+
+/** The fields that the given settings set, without files. */
+function fieldsOf(
+  given: Readonly<Record<string, unknown>>,
+  rows: readonly (readonly [string, Setting])[],
+  durationMs: (text: string) => unknown,
+): Readonly<Record<string, unknown>> {
+  const set = rows.filter(([key, { kind }]) => given[key] !== undefined && kind !== 'files' && kind !== 'paths');
+  return Object.fromEntries(
+    set.map(([key, row]) => [fieldOf(key, row), row.kind === 'duration' ? durationMs(String(given[key])) : given[key]]),
+  );
+}
 
 /** Names of the fields that sandflow knows. Any other name is a column for a template. */
 export const itemFieldNames: ReadonlySet<string> = new Set([...Object.keys(fields), 'prompt', 'prompts']);
@@ -63,9 +93,9 @@ export function itemOfRecord(
   },
 ): ItemLine {
   const own = options.template || options.otherFields === 'label';
-  const parsed = checkInput(shapeOf(options.template, own), record);
+  const parsed = checkInput(shapeFor(options.template, own), record);
   if (parsed.problems !== null) throw new ItemsError(place, textOfProblems(parsed.problems));
-  const { id = null, deadline, put = {}, get = [], getDiff, labels, prompt, prompts, ...rest } = parsed.data;
+  const { id = null, put = {}, get = [], labels, prompt, prompts } = parsed.data;
   if (!options.template && (prompt === undefined) === (prompts === undefined)) {
     const both = prompt !== undefined;
     throw new ItemsError(
@@ -79,19 +109,18 @@ export function itemOfRecord(
     place,
     id,
     prompts: options.template ? null : (prompts ?? [{ prompt: prompt ?? '' }]),
-    ...rest,
-    ...(deadline !== undefined && { deadlineMs: durationOf(place, deadline, options) }),
+    choice: fieldsOf(parsed.data, ofPrompts, String),
+    settings: fieldsOf(parsed.data, ofJobs, (text) => durationOf(place, text, options)),
     put: Object.entries(put).map(([remote, local]) => ({ local, remote })),
     get,
-    ...(getDiff !== undefined && { getDiff }),
     labels: { ...(own ? labelsOf(options.columns) : {}), ...labels },
     columns: options.columns,
   };
 }
 
-function shapeOf(template: boolean, own: boolean): z.ZodType<Parsed> {
-  if (template) return shapes.template;
-  return own ? shapes.loose : shapes.strict;
+function shapeFor(template: boolean, own: boolean): z.ZodType<Parsed> {
+  const shape = template ? shapes.template : own ? shapes.loose : shapes.strict;
+  return shape as unknown as z.ZodType<Parsed>;
 }
 
 function durationOf(place: ItemPlace, text: string, { parseDurationMs }: ReadLinesOptions): number {

@@ -1,8 +1,8 @@
 /** An item as it is read from a file, before templates and the matrix apply, and the error for a wrong item. */
 
 import { SandflowError } from '../errors/sandflow-error.js';
-import type { MachineType } from '../protocol/fanout/fanout-input.js';
-import type { JobEnd, PromptStep } from '../protocol/job/job-input.js';
+import type { ItemSettings } from '../protocol/fanout/fanout-input.js';
+import type { PromptStep } from '../protocol/job/job-input.js';
 
 /** A file that is put into a fork. */
 export interface PutWish {
@@ -17,15 +17,12 @@ export interface ItemLine {
   readonly id: string | null;
   /** Null if the prompts come from a template. */
   readonly prompts: readonly PromptStep[] | null;
-  readonly provider?: string;
-  readonly model?: string;
-  readonly effort?: PromptStep['reasoningEffort'];
-  readonly type?: MachineType;
-  readonly end?: JobEnd;
-  readonly deadlineMs?: number;
+  /** Who answers its prompts: fields of a prompt. */
+  readonly choice: Omit<PromptStep, 'prompt'>;
+  /** Its other settings, without files. */
+  readonly settings: Omit<ItemSettings, 'put' | 'collect'>;
   readonly put: readonly PutWish[];
   readonly get: readonly string[];
-  readonly getDiff?: string;
   readonly labels: Readonly<Record<string, string>>;
   /** The columns that a template may name, in the order of the file. */
   readonly columns: ReadonlyMap<string, string>;

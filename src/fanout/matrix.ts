@@ -1,8 +1,8 @@
 /** Expands an item to one item for every combination of provider, model, effort and repeat. */
 
 import type { OtherFields } from '../contract/workflow-safe/other-fields.js';
-import type { FanoutItem, MachineType } from '../protocol/fanout/fanout-input.js';
-import type { JobEnd, PromptStep } from '../protocol/job/job-input.js';
+import type { FanoutItem } from '../protocol/fanout/fanout-input.js';
+import type { PromptStep } from '../protocol/job/job-input.js';
 import { itemFieldNames } from './item-fields.js';
 import { type ItemLine, ItemsError, type PutWish } from './item-line.js';
 
@@ -26,10 +26,7 @@ export interface ItemWish extends Omit<FanoutItem, 'put'> {
   readonly place: ItemLine['place'];
 }
 
-interface Choice {
-  readonly provider?: string;
-  readonly model?: string;
-  readonly effort?: PromptStep['reasoningEffort'];
+interface Choice extends Pick<PromptStep, 'provider' | 'model' | 'reasoningEffort'> {
   /** The chosen values on the axes that have more than one value. They distinguish this item from the others. */
   readonly apart: Readonly<Record<string, string>>;
 }
@@ -45,12 +42,13 @@ export function matrixSize({ providers, models, efforts, repeats }: Matrix): num
  * @throws ItemsError if an item has its own value for an axis with several values
  */
 export function expandItem(line: ItemLine & { readonly id: string }, prompts: ItemPrompts, matrix: Matrix): ItemWish[] {
-  const { place, put, get, getDiff, labels, type, end, deadlineMs } = line;
+  const { place, put, get, settings, labels } = line;
   for (const axis of ['provider', 'model', 'effort'] as const) {
-    if (line[axis] !== undefined && matrix[`${axis}s`].length > 1) {
+    const own = line.choice[axis === 'effort' ? 'reasoningEffort' : axis];
+    if (own !== undefined && matrix[`${axis}s`].length > 1) {
       throw new ItemsError(
         place,
-        `the item sets ${axis} ${line[axis]}, but --${axis} has several values. Use only one of the two.`,
+        `the item sets ${axis} ${own}, but --${axis} has several values. Use only one of the two.`,
       );
     }
   }
@@ -60,7 +58,7 @@ export function expandItem(line: ItemLine & { readonly id: string }, prompts: It
     prompts: prompts.map((step) => ({ ...stepOf(step, line, choice), ...matrix.promptBody })),
     put,
     ...(get.length > 0 && { collect: get }),
-    ...optional({ collectDiff: getDiff, type, end, deadlineMs }),
+    ...settings,
     labels: { ...labels, ...apart },
     ...columnsBeyond(line),
   }));
@@ -77,15 +75,8 @@ function columnsBeyond({ id, labels, columns, prompts }: ItemLine): Pick<FanoutI
 type ItemPrompts = readonly PromptStep[];
 
 /** The step's own choice overrides the item's choice, which overrides the batch's choice. */
-function stepOf(step: PromptStep, line: ItemLine, choice: Omit<Choice, 'apart'>): PromptStep {
-  return {
-    prompt: step.prompt,
-    ...optional({
-      provider: step.provider ?? line.provider ?? choice.provider,
-      model: step.model ?? line.model ?? choice.model,
-      reasoningEffort: step.reasoningEffort ?? line.effort ?? choice.effort,
-    }),
-  };
+function stepOf({ prompt, ...own }: PromptStep, line: ItemLine, choice: Omit<Choice, 'apart'>): PromptStep {
+  return { prompt, ...choice, ...line.choice, ...own };
 }
 
 function choicesOf({ providers, models, efforts, repeats }: Matrix): Choice[] {
@@ -98,9 +89,9 @@ function choicesOf({ providers, models, efforts, repeats }: Matrix): Choice[] {
     ofAxis(models).flatMap((model) =>
       ofAxis(efforts).flatMap((effort) =>
         turns.map((turn) => ({
-          provider,
-          model,
-          effort,
+          ...(provider !== undefined && { provider }),
+          ...(model !== undefined && { model }),
+          ...(effort !== undefined && { reasoningEffort: effort }),
           apart: {
             ...apart('provider', providers, provider),
             ...apart('model', models, model),
@@ -111,15 +102,4 @@ function choicesOf({ providers, models, efforts, repeats }: Matrix): Choice[] {
       ),
     ),
   );
-}
-
-interface Optional {
-  readonly type?: MachineType | undefined;
-  readonly end?: JobEnd | undefined;
-  readonly deadlineMs?: number | undefined;
-}
-
-/** Removes undefined fields, because items are compared, measured in bytes and stored as JSON. */
-function optional<T extends Optional | Partial<PromptStep>>(values: T): T {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

@@ -97,9 +97,8 @@ function refuseJson({ format }: ItemSource, { place, columns }: ItemLine): void 
 }
 
 /** Items that differ only in columns that no template uses would all do the same. `--repeat` is the way to want that. */
-function refuseSame({ place, columns, put, get, getDiff, provider, model, effort, type, deadlineMs }: ItemLine): void {
-  const differs = put.length + get.length > 0 || [getDiff, provider, model, effort, type, deadlineMs].some(Boolean);
-  if (differs) return;
+function refuseSame({ place, columns, put, get, choice, settings: { end: _, ...settings } }: ItemLine): void {
+  if (put.length + get.length + Object.keys({ ...choice, ...settings }).length > 0) return;
   const names = [...columns.keys()];
   throw new ItemsError(
     place,

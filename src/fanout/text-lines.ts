@@ -47,6 +47,8 @@ function itemOf(place: ItemPlace, prompt: string, template: boolean): ItemLine {
     place,
     id: null,
     prompts: template ? null : [{ prompt }],
+    choice: {},
+    settings: {},
     put: [],
     get: [],
     labels: {},

@@ -37,5 +37,3 @@ export const usualBytesInChunk = 500_000;
  * Bounded, because the state of the batch grows with its chunks, and is one payload when the workflow continues as new.
  */
 export const maxChunks = 1_000;
-/** Bounded, because each retry needs another fork and costs as much as the first try. */
-export const maxRetries = 10;

@@ -1,5 +1,5 @@
 /** The models that the settings list. */
-import type { reasoningEfforts } from '../../../src/contract/requests/sandbox-requests.js';
+import type { reasoningEfforts } from '../../../src/contract/workflow-safe/reasoning-efforts.js';
 
 export type ReasoningEffort = (typeof reasoningEfforts)[number];
 

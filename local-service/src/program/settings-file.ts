@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { reasoningEfforts } from '../../../src/contract/requests/sandbox-requests.js';
+import { reasoningEfforts } from '../../../src/contract/workflow-safe/reasoning-efforts.js';
 import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { checkInput, problemLine } from '../../../src/settings/input-problems.js';
 import { repeatedField } from '../../../src/texts/lost-fields.js';

@@ -1,10 +1,7 @@
 /** Providers, their aliases and what is configured (specification, prompt endpoint). */
 
-import {
-  canonicalProvider,
-  providerAliases,
-  reasoningEfforts,
-} from '../../../src/contract/requests/sandbox-requests.js';
+import { canonicalProvider, providerAliases } from '../../../src/contract/requests/sandbox-requests.js';
+import { reasoningEfforts } from '../../../src/contract/workflow-safe/reasoning-efforts.js';
 import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import type { GivenModels, LocalModel, ReasoningEffort } from '../core/models.js';
 import { invalidRequest, ServiceError } from '../service-error.js';

@@ -6,7 +6,7 @@ Examples:
   sandflow cleanup plan policy.yaml --all         also list each sandbox that it skips
   sandflow cleanup run policy.yaml                run it
   sandflow cleanup run policy.yaml --ignore-window   run it now, although no window of the policy is open
-  sandflow schedule add cleanup -- cleanup run policy.yaml   run it every night
+  sandflow schedule add cleanup policy.yaml       run it every night
   sandflow cleanup report                         show the result of the last run
 
 Exit codes:

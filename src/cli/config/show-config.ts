@@ -4,8 +4,8 @@ import type { CommandContext } from '../command.js';
 import { printJson } from '../output/json.js';
 import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
-import { jobDefaults } from './job-defaults.js';
-import { readProject } from './project-file.js';
+import { optionsOfFile } from '../settings/file-values.js';
+import { readProject } from '../settings/project-file.js';
 
 export interface Setting {
   readonly name: string;
@@ -25,7 +25,7 @@ export async function showConfig({ json }: { readonly json?: boolean }, { io }: 
   const config = await io.readConfig();
   const project = await readProject(io.cwd);
   const defaults = (['run', 'fanout'] as const).flatMap((command) =>
-    [...jobDefaults(command, {}, project?.settings[command] ?? {})].map(([option, value]) => ({
+    [...optionsOfFile(command, {}, project?.settings[command] ?? {})].map(([option, value]) => ({
       name: `${command}.${option}`,
       value: [value].flat().join(', '),
       from: project?.path ?? builtIn,

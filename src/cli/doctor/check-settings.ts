@@ -3,10 +3,10 @@
 import type { Config } from '../../config.js';
 import { settingVariables } from '../../config.js';
 import { editsBetween } from '../../texts/edits.js';
-import { readProject } from '../config/project-file.js';
 import { failureOf } from '../errors.js';
 import type { CliIo } from '../io.js';
 import { programName } from '../program-name.js';
+import { readProject } from '../settings/project-file.js';
 import { type Check, failed, ok, warning } from './check.js';
 
 const name = 'settings';

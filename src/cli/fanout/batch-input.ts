@@ -1,52 +1,33 @@
-/** Builds the policy and the matrix that the options of `fanout` describe. */
+/** Builds the policy and the matrix that the options of `fanout` and `fanout resume` describe. */
 
-import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Matrix } from '../../fanout/index.js';
+import { jobSettings } from '../../job-settings/job-settings.js';
 import type { FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import type { PromptStep } from '../../protocol/job/job-input.js';
-import { maxRetries } from '../../protocol/limits.js';
+import { fieldsOn, requireCompatible, settingOn } from '../settings/values.js';
 import { escalationOf } from '../stops/escalation-options.js';
-import { anyLength, parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
 import { UsageError } from '../usage-error.js';
-import type { FanoutOptions, PolicyOptions } from './options.js';
+import type { FanoutOptions, ResumeFanoutOptions } from './options.js';
 
 /**
  * Returns only the parts of the policy whose options were given.
- * @throws UsageError
+ * @throws UsageError if options conflict or have wrong values
  */
-export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
-  const { concurrency, retries, itemDeadline, deadline, budget, type, end, ttl, onUnknown } = options;
-  const stopAt = stopAtOf(options);
-  const escalate = escalationOf(options);
-  return {
-    ...(concurrency !== undefined && { concurrency: parseCount(concurrency, '--concurrency', 1, 2_000) }),
-    ...(stopAt && { stopAt }),
-    ...(retries !== undefined && { retries: parseCount(retries, '--retries', 0, maxRetries) }),
-    ...(itemDeadline !== undefined && { itemDeadlineMs: parseDurationMs(itemDeadline, '--item-deadline') }),
-    ...(deadline !== undefined && { deadlineMs: parseDurationMs(deadline, '--deadline') }),
-    ...(budget !== undefined && { budgetSeconds: Math.floor(parseDurationMs(budget, '--budget', anyLength) / 1_000) }),
-    ...(type !== undefined && { type }),
-    ...(end !== undefined && { end }),
-    ...(ttl !== undefined && { ttlSeconds: parseTtlSeconds(ttl) }),
-    ...(onUnknown !== undefined && { onUnknownOutcome: onUnknown }),
-    ...(escalate && { escalate }),
-  };
-}
-
-/** How the forks are created and prompted. A resume does not change it. */
-export function forkSettingsOf(
-  options: Pick<FanoutOptions, 'waitFor' | 'eachConversation' | 'conversation' | 'snapshots' | 'monitoring'>,
+export function policyOf(
+  command: 'fanout' | 'resume',
+  options: FanoutOptions | ResumeFanoutOptions,
   forkBody: OtherFields = {},
 ): Partial<FanoutPolicy> {
-  const { waitFor, eachConversation, conversation, snapshots, monitoring } = options;
+  requireCompatible(command, options);
+  const first = settingOn(command, 'first', options);
+  const escalate = escalationOf(options);
   return {
-    ...(waitFor !== 'usable' && { waitFor }),
-    ...(eachConversation && { conversations: 'each' as const }),
-    ...(conversation !== undefined && { conversationId: conversation }),
-    ...(!snapshots && { snapshots }),
-    ...(!monitoring && { monitoring }),
+    ...(options.failFast && { stopAt: { kind: 'fail_fast' } }),
+    ...(first !== undefined && { stopAt: { kind: 'successes', count: Number(first) } }),
     ...(Object.keys(forkBody).length > 0 && { forkBody }),
+    ...(escalate && { escalate }),
+    ...fieldsOn(command, options, ({ of, batch }) => of === 'policy' || batch !== undefined),
   };
 }
 
@@ -56,14 +37,8 @@ export function matrixOf(options: Pick<FanoutOptions, 'provider' | 'model' | 'ef
     providers: listOf(options.provider, '--provider'),
     models: listOf(options.model, '--model'),
     efforts: listOf(options.effort, '--effort').map(effortOf),
-    repeats: parseCount(options.repeat, '--repeat', 1, 1_000),
+    repeats: Number(settingOn('fanout', 'repeat', options) ?? jobSettings.repeat.default),
   };
-}
-
-function stopAtOf({ first, failFast }: PolicyOptions): FanoutPolicy['stopAt'] | undefined {
-  if (first !== undefined && failFast) throw new UsageError('Use --first or --fail-fast, not both.');
-  if (failFast) return { kind: 'fail_fast' };
-  return first === undefined ? undefined : { kind: 'successes', count: parseCount(first, '--first', 1, 1_000_000) };
 }
 
 /** `--model a,b` and `--model a --model b` are equivalent. */
@@ -78,7 +53,8 @@ function listOf(given: readonly string[], option: string): string[] {
 }
 
 function effortOf(text: string): NonNullable<PromptStep['reasoningEffort']> {
-  const effort = reasoningEfforts.find((known) => known === text);
+  const { values } = jobSettings.effort;
+  const effort = values.find((known) => known === text);
   if (effort) return effort;
-  throw new UsageError(`--effort must be one of ${reasoningEfforts.join(', ')}, not "${text}".`);
+  throw new UsageError(`--effort must be one of ${values.join(', ')}, not "${text}".`);
 }

@@ -1,4 +1,4 @@
-import { type AddCommand, withEnd } from '../command.js';
+import type { AddCommand } from '../command.js';
 import { requireIdFirst } from '../connect/require-id.js';
 import { requireReportPlace } from '../output-places.js';
 import {
@@ -19,9 +19,9 @@ export const addFanout: AddCommand = (parent, context) => {
     .summary('Run a batch of prompts, each in a fork of one prepared sandbox')
     .action(async (items, options) => {
       context.undone = 'started no batch';
-      const read = await (await import('./read-fanout.js')).readFanout(items, withEnd(options), context.io);
+      const read = await (await import('./read-fanout.js')).readFanout(items, options, context.io);
       const { runFanout } = await import('./run-fanout.js');
-      context.exitCode = await runFanout(read, withEnd(options), context);
+      context.exitCode = await runFanout(read, options, context);
     });
   requireIdFirst(batches);
   declareList(batches).action(async (options) => (await import('../jobs/list.js')).printBatches(options, context));
@@ -40,9 +40,9 @@ export const addFanout: AddCommand = (parent, context) => {
   });
   declareResume(batches).action(async (batchId, options) => {
     context.undone = 'resumed no batch';
-    const read = await (await import('./read-resume.js')).readResume(batchId, withEnd(options), context.io);
+    const read = await (await import('./read-resume.js')).readResume(batchId, options, context.io);
     const { resumeBatch } = await import('./resume-batch.js');
-    context.exitCode = await resumeBatch(batchId, read, withEnd(options), context);
+    context.exitCode = await resumeBatch(batchId, read, options, context);
   });
   declareResults(batches).action(async (batchId) =>
     (await import('./results/stored-results.js')).printResults(batchId, context),

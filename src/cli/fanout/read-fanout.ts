@@ -11,22 +11,23 @@ import type { Wanted } from '../connect/check-wanted.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
-import { diffFolderOf, parsePutPair } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles } from '../run/put-files.js';
 import { readBody } from '../run/read-body.js';
 import { readTextOrFile, readTextsOrFiles } from '../run/read-prompts.js';
+import { checkedFanoutInput } from '../settings/checked-input.js';
+import { diffFolderOf, parsePutPair } from '../settings/file-pairs.js';
 import { formatDuration, ofThisProcess, parseDurationMs, plural } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
-import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
-import { checkedFanoutInput } from './checked-input.js';
+import { matrixOf, policyOf } from './batch-input.js';
+import { checkItems } from './checked-items.js';
 import { freshSourceText, sourceOf } from './fanout-source.js';
-import { openItemSources } from './item-sources.js';
+import { itemSources } from './item-sources.js';
 import type { FanoutOptions } from './options.js';
 import { requireResultPlaces } from './result-places.js';
 import { createItemFiles, type ItemFiles } from './results/item-files.js';
 import { parseItemGets } from './results/item-places.js';
-import { type Survey, surveyItems } from './survey.js';
+import { createSurvey, type Survey } from './survey.js';
 
 /** What the command line and the items say. */
 export interface FanoutCommand {
@@ -41,11 +42,11 @@ export interface FanoutCommand {
   readonly prepareFiles: Awaited<ReturnType<typeof findPutFiles>>;
   readonly survey: Survey;
   readonly files: ItemFiles;
-  /** Reads the items again, to send them. */
+  /** The items, checked. */
   items(): AsyncIterable<ItemWish>;
   /** @param put the stored content of `prepareFiles` */
   inputOf(put: readonly FilePut[]): FanoutInput;
-  /** Removes the copies of stdin and pipes. */
+  /** Removes the items from this disk. */
   close(): Promise<void>;
 }
 
@@ -61,24 +62,28 @@ export async function readFanout(given: readonly string[], options: FanoutOption
     checkedFanoutInput(inputOf(plan, options, { deployment: config.deployment, batchId, put }));
   const { source } = input([]);
   await requireResultPlaces(batchId, options, io);
-  const opened = await openItemSources(given, options.format, io);
+  const sources = await itemSources(given, options, io);
+  const files = createItemFiles({
+    cwd: io.cwd,
+    put: options.put.map(parsePutPair),
+    gets: plan.gets,
+    collectDiff: diffFolderOf(options.getDiff),
+  });
+  const surveying = createSurvey(files, {
+    policy,
+    canKeep: config.resultsShared,
+    sourceType: options.prepareType ?? 'default',
+  });
+  const checked = await checkItems(readItems(sources, plan.reading), surveying.add);
   try {
-    const items = () => readItems(opened.sources, plan.reading);
-    const files = createItemFiles({
-      cwd: io.cwd,
-      put: options.put.map(parsePutPair),
-      gets: plan.gets,
-      collectDiff: diffFolderOf(options.getDiff),
-    });
-    const canKeep = config.resultsShared;
-    const survey = await surveyItems(items(), files, { policy, canKeep, sourceType: options.prepareType ?? 'default' });
+    const survey = surveying.result();
     requireEnoughItems(policy, survey.items);
     requireEnoughBudget(policy, survey);
     const wanted = { source, choices: survey.choices, concurrency: policy.concurrency };
     const parts = { config, batchId, policy, labels, wanted, freshSource, prepareFiles, survey, files };
-    return { ...parts, items, inputOf: input, close: opened.close };
+    return { ...parts, items: checked.items, inputOf: input, close: checked.close };
   } catch (error) {
-    await opened.close();
+    await checked.close();
     throw error;
   }
 }
@@ -116,7 +121,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   return {
     gets: parseItemGets(options.get),
-    policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options, forkBody) },
+    policy: { ...defaultPolicy, ...policyOf('fanout', options, forkBody) },
     reading: {
       templates: await readTextsOrFiles(options.prompt, '--prompt', cwd),
       matrix: { ...matrixOf(options), promptBody: await readBody(options.promptBody, '--prompt-body', cwd) },

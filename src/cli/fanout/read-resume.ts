@@ -27,7 +27,7 @@ export async function readResume(
   options: ResumeFanoutOptions,
   io: Pick<CliIo, 'cwd'>,
 ): Promise<ResumeCommand> {
-  const policy = policyOf(options);
+  const policy = policyOf('resume', options);
   requireWatch(options);
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   const only = options.only.length > 0 ? options.only : undefined;

@@ -1,4 +1,4 @@
-/** Reads all items once before anything starts, to find mistakes and to compute the maximum machine time. */
+/** Checks all items before anything starts, and computes the maximum machine time. */
 
 import { ItemsError, type ItemWish } from '../../fanout/index.js';
 import type { FanoutPolicy, MachineType } from '../../protocol/fanout/fanout-input.js';
@@ -41,44 +41,43 @@ export interface SurveyOptions {
   readonly sourceType: MachineType;
 }
 
-/** @throws ItemsError, UsageError */
-export async function surveyItems(
-  items: AsyncIterable<ItemWish>,
+/** Takes the items one by one, so that their number is not limited by memory. */
+export function createSurvey(
   files: Pick<ItemFiles, 'check'>,
   { policy, canKeep, sourceType }: SurveyOptions,
-): Promise<Survey> {
+): {
+  /** Checks an item, and counts it. @throws ItemsError, UsageError */
+  add(item: ItemWish): Promise<void>;
+  /** @throws UsageError if there are no items */
+  result(): Survey;
+} {
   const first: { id: string; prompt: string }[] = [];
   let [count, prompts, promptBytes, mostSeconds] = [0, 0, 0, 0];
   const choices = new PromptChoices();
   /** How many items reserve how much: most items reserve the same. */
   const reservations = new Map<number, number>();
-  for await (const item of items) {
-    await files.check(item);
-    await checkItem(item, policy, canKeep);
-    count += 1;
-    choices.add(item.prompts);
-    prompts += item.prompts.length;
-    promptBytes += item.prompts.reduce((sum, { prompt }) => sum + bytesOf(prompt), 0);
-    const type = item.type ?? policy.type ?? sourceType;
-    const seconds = longestMachineSeconds(type, item.deadlineMs ?? policy.itemDeadlineMs);
-    reservations.set(seconds, (reservations.get(seconds) ?? 0) + 1);
-    mostSeconds += seconds;
-    if (first.length < shown) first.push({ id: item.id, prompt: headOf(item.prompts[0]?.prompt ?? '', 500) });
-  }
-  if (count === 0) throw new UsageError('The input contains no items. Check the files and --format.');
-  const mostAtOnceSeconds = largestSum(reservations, policy.concurrency);
-  const leastSeconds = Math.min(...reservations.keys());
-  const atOnce = Math.min(policy.concurrency, count, mostWithin(reservations, policy.budgetSeconds ?? Infinity));
   return {
-    items: count,
-    prompts,
-    promptBytes,
-    first,
-    choices: choices.all,
-    mostSeconds,
-    mostAtOnceSeconds,
-    leastSeconds,
-    atOnce,
+    async add(item) {
+      await files.check(item);
+      await checkItem(item, policy, canKeep);
+      count += 1;
+      choices.add(item.prompts);
+      prompts += item.prompts.length;
+      promptBytes += item.prompts.reduce((sum, { prompt }) => sum + bytesOf(prompt), 0);
+      const type = item.type ?? policy.type ?? sourceType;
+      const seconds = longestMachineSeconds(type, item.deadlineMs ?? policy.itemDeadlineMs);
+      reservations.set(seconds, (reservations.get(seconds) ?? 0) + 1);
+      mostSeconds += seconds;
+      if (first.length < shown) first.push({ id: item.id, prompt: headOf(item.prompts[0]?.prompt ?? '', 500) });
+    },
+    result() {
+      if (count === 0) throw new UsageError('The input contains no items. Check the files and --format.');
+      const mostAtOnceSeconds = largestSum(reservations, policy.concurrency);
+      const leastSeconds = Math.min(...reservations.keys());
+      const atOnce = Math.min(policy.concurrency, count, mostWithin(reservations, policy.budgetSeconds ?? Infinity));
+      const sums = { promptBytes, mostSeconds, mostAtOnceSeconds, leastSeconds };
+      return { items: count, prompts, first, choices: choices.all, atOnce, ...sums };
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { type AddCommand, withEnd } from '../command.js';
+import type { AddCommand } from '../command.js';
 import { requireIdFirst } from '../connect/require-id.js';
 import {
   declareCancel,
@@ -59,8 +59,8 @@ export const addContinue: AddCommand = (parent, context) => {
   command.action(async (jobId, given, options) => {
     context.undone = 'started no job';
     const { readContinue } = await import('./read-rerun.js');
-    const read = await readContinue(jobId, given, withEnd(options), context.io);
+    const read = await readContinue(jobId, given, options, context.io);
     const { continueEarlier } = await import('./start-from-earlier.js');
-    context.exitCode = await continueEarlier(jobId, read, withEnd(options), context);
+    context.exitCode = await continueEarlier(jobId, read, options, context);
   });
 };

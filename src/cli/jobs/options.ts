@@ -1,5 +1,6 @@
-import { collect, type OptionsOf, type Parent, type WithEnd } from '../command.js';
+import { collect, type OptionsOf, type Parent } from '../command.js';
 import { declareListOf } from '../list-options.js';
+import { withSettings } from '../settings/options.js';
 
 export const declareJobs = (parent: Parent) =>
   parent.command('jobs').description('List, show, watch, report, rerun, prompt, cancel and resolve jobs');
@@ -39,25 +40,15 @@ files. A job that runs takes further prompts with \`sandflow jobs prompt\`.
 `;
 
 export const declareContinue = (parent: Parent) =>
-  parent
-    .command('continue')
-    .description('Send a follow-up to a job that has ended, in its sandbox and conversation, as a new job')
-    .argument('<job>', 'id of the earlier job')
-    .argument('<prompt>', 'text, a file, or - for stdin')
-    .option('--id <job>', 'id of the new job; if a job has this id, attach to it (default: a new id)')
-    .option('--provider <name>', 'another agent harness; its model and effort are then not taken over')
-    .option('--model <name>', 'another model; the effort is then not taken over')
-    .addOption(
-      parent
-        .createOption('--effort <level>', 'another reasoning effort')
-        .choices(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
-    )
-    .option('--get <remote[:local]>', 'a file to collect at the end (repeatable)', collect, [])
-    .addOption(
-      parent
-        .createOption('--then <end>', 'what to do with the sandbox at the end (default: as the earlier job)')
-        .choices(['stop', 'delete', 'keep']),
-    )
+  withSettings(
+    parent
+      .command('continue')
+      .description('Send a follow-up to a job that has ended, in its sandbox and conversation, as a new job')
+      .argument('<job>', 'id of the earlier job')
+      .argument('<prompt>', 'text, a file, or - for stdin')
+      .option('--id <job>', 'id of the new job; if a job has this id, attach to it (default: a new id)'),
+    'continue',
+  )
     .option('--no-check', 'start without asking the service whether the sandbox still exists')
     .option('--detach', 'start the job, print its id and exit')
     .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')
@@ -104,24 +95,20 @@ export const declareWatch = (parent: Parent) =>
 const updateIdText = 'repeats a request of this id that was not answered; it is carried out once';
 
 export const declarePrompt = (parent: Parent) =>
-  parent
-    .command('prompt')
-    .description('Send another prompt to a running job')
-    .argument('<job>', 'id of the job')
-    .argument('<prompt>', 'text, a file, or - for stdin')
-    .option('--provider <name>', 'agent harness')
-    .option('--model <name>', 'model of the provider')
-    .addOption(
-      parent
-        .createOption('--effort <level>', 'reasoning effort')
-        .choices(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
-    )
+  withSettings(
+    parent
+      .command('prompt')
+      .description('Send another prompt to a running job')
+      .argument('<job>', 'id of the job')
+      .argument('<prompt>', 'text, a file, or - for stdin'),
+    'prompt',
+  )
     .option('--update-id <id>', updateIdText)
     .option('--json', 'print one JSON object on stdout');
 
 const cancelHelp = `
 Cancelling interrupts the agent, collects the files that exist (marked partial) within a share of the clean-up time, and
-then stops, deletes or keeps the sandbox, as set by --then. Cancel again to skip collecting files.
+then stops, deletes or keeps the sandbox, as set by --end. Cancel again to skip collecting files.
 `;
 
 export const declareCancel = (parent: Parent) =>
@@ -149,7 +136,7 @@ export const declareResolve = (parent: Parent) =>
 
 export type ListOptions = OptionsOf<typeof declareList>;
 export type RerunJobOptions = OptionsOf<typeof declareRerun>;
-export type ContinueJobOptions = WithEnd<OptionsOf<typeof declareContinue>>;
+export type ContinueJobOptions = OptionsOf<typeof declareContinue>;
 export type LogsOptions = OptionsOf<typeof declareLogs>;
 export type WatchJobOptions = OptionsOf<typeof declareWatch>;
 export type PromptJobOptions = OptionsOf<typeof declarePrompt>;

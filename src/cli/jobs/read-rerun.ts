@@ -1,10 +1,10 @@
 /** Checks the command lines of `jobs rerun` and `continue`. Loads no heavy module, so that a mistake is answered at once. */
 import { jobIdProblem } from '../../addresses/addresses.js';
 import type { CliIo } from '../io.js';
-import { parseGetPairs } from '../run/file-pairs.js';
 import { checkGetPlaces } from '../run/free-places.js';
 import { generateJobId } from '../run/job-input.js';
 import { readPrompts } from '../run/read-prompts.js';
+import { parseGetPairs } from '../settings/file-pairs.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
 import type { ContinueJobOptions, RerunJobOptions } from './options.js';

@@ -9,8 +9,8 @@ import { checkWanted, namesAnything, wantedOfJob } from '../connect/check-wanted
 import { sayLocalFacts } from '../connect/local-facts.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { isAttachedTo } from '../run/existing-job.js';
-import { parseGetPairs } from '../run/file-pairs.js';
 import { leaveRunning, seeThrough } from '../run/run-job.js';
+import { parseGetPairs } from '../settings/file-pairs.js';
 import type { ContinueJobOptions, RerunJobOptions } from './options.js';
 import type { ContinueCommand, RerunCommand } from './read-rerun.js';
 

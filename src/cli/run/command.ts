@@ -1,4 +1,4 @@
-import { type AddCommand, withEnd } from '../command.js';
+import type { AddCommand } from '../command.js';
 import { declareRun } from './options.js';
 
 /** Those of all commands. */
@@ -21,8 +21,8 @@ export const addRun: AddCommand = (parent, context) => {
       context.jobId = options.id ?? null;
       context.undone = 'started no job';
       const { readRun } = await import('./read-run.js');
-      const read = await readRun(prompts, withEnd(options), context.io);
+      const read = await readRun(prompts, options, context.io);
       const { runJob } = await import('./run-job.js');
-      context.exitCode = await runJob(read, withEnd(options), context);
+      context.exitCode = await runJob(read, options, context);
     });
 };

@@ -6,7 +6,7 @@ import { type DifferingJob, differingJob } from '../../workflow-client/jobs/diff
 import { describeJob, type JobAddress } from '../../workflow-client/jobs/job-client.js';
 import type { Platform } from '../connect/platform.js';
 import type { Reporter } from '../output/reporter.js';
-import { optionNameOf } from './option-names.js';
+import { optionNameOf } from '../settings/checked-input.js';
 import type { RunOptions } from './options.js';
 
 /** True if `run` with this id attaches to a job; false if it starts one. */
@@ -55,6 +55,6 @@ function refusalOf(jobId: string, { isRunning }: DifferingJob, differs: string):
 /** @returns null if nothing differs */
 export function differenceText(fields: DifferingJob['fields']): string | null {
   if (fields === null) return 'Temporal no longer has them';
-  const names = new Set(fields.map(optionNameOf));
+  const names = new Set(fields.map((field) => optionNameOf('run', field.split('.'))));
   return names.size === 0 ? null : [...names].join(', ');
 }

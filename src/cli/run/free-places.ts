@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { patchName } from '../../protocol/job/patch-name.js';
+import { type GetPair, requireGetPlaces } from '../settings/file-pairs.js';
 import { UsageError } from '../usage-error.js';
-import { type GetPair, requireGetPlaces } from './file-pairs.js';
 
 export interface SavedPlace {
   /** As the options write it, with the name of the file. */

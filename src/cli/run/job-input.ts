@@ -2,14 +2,10 @@
 import { randomInt } from 'node:crypto';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { JobInput, SandboxSource } from '../../protocol/job/job-input.js';
-import { notifyTargetOf } from '../notify/notify-target.js';
+import { checkedJobInput } from '../settings/checked-input.js';
+import { fieldsOn, requireCompatible, settingOn } from '../settings/values.js';
 import { escalationOf } from '../stops/escalation-options.js';
-import { parseDurationMs, parseTtlSeconds } from '../units.js';
-import { requireSandboxId, UsageError } from '../usage-error.js';
 import type { RunOptions } from './options.js';
-
-/** A create that ends `cancelled` found no machine; a later attempt may find one. */
-const maxGenerations = 3;
 
 export interface JobParts {
   readonly deployment: string;
@@ -26,87 +22,34 @@ export interface JobParts {
 }
 
 /**
- * Builds the input of the job.
- * @throws UsageError if options conflict
+ * Builds the input of the job, with its defaults.
+ * @throws UsageError if options conflict or have wrong values
  */
 export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
-  const { provider, model, effort } = options;
-  return {
+  requireCompatible('run', options);
+  const ofPrompt = fieldsOn('run', options, ({ of }) => of === 'prompt');
+  return checkedJobInput({
     deployment: parts.deployment,
     jobId: parts.jobId,
     source: sourceOf(options, parts),
-    waitFor: options.waitFor,
     put: parts.put,
-    prompts: parts.prompts.map((prompt) => ({
-      ...{ prompt, provider, model, reasoningEffort: effort },
-      ...parts.promptBody,
-    })),
-    conversations: options.eachConversation ? 'each' : 'one',
-    conversationId: conversationOf(options),
+    prompts: parts.prompts.map((prompt) => ({ prompt, ...ofPrompt, ...parts.promptBody })),
     collect: parts.collect,
     collectDiff: parts.collectDiff,
-    end: options.end ?? (options.sandbox === undefined ? 'stop' : 'keep'),
-    deadlineMs: parseDurationMs(options.deadline, '--deadline'),
-    ttlSeconds: options.ttl === 'none' ? null : parseTtlSeconds(options.ttl),
-    onUnknownOutcome: options.onUnknown,
-    maxGenerations,
-    notify: notifyTargetOf(options.notify),
     escalate: escalationOf(options),
-  };
-}
-
-function conversationOf({ conversation, sandbox, fork, eachConversation }: RunOptions): string | undefined {
-  if (conversation === undefined) return undefined;
-  if (sandbox === undefined && fork === undefined) {
-    throw new UsageError('--conversation requires --sandbox or --fork: a new sandbox has no conversation.');
-  }
-  if (eachConversation) throw new UsageError('Use --conversation or --each-conversation, not both.');
-  return conversation;
+    ...fieldsOn('run', options, ({ of }) => of === 'job'),
+  });
 }
 
 function sourceOf(options: RunOptions, { setupScript, createBody }: JobParts): SandboxSource {
-  const { sandbox, fork, environment, from, type } = options;
-  const snapshots = options.snapshots ? undefined : false;
-  const monitoring = options.monitoring ? undefined : false;
-  const onlyForCreated = [
-    environment !== undefined && '--environment',
-    from !== undefined && '--from',
-    setupScript !== undefined && '--setup',
-    !options.env && '--no-env',
-  ];
-  if (sandbox !== undefined && fork !== undefined) throw new UsageError('Use --sandbox or --fork, not both.');
-  if (fork !== undefined) {
-    refuse(onlyForCreated, '--fork');
-    requireSandboxId(fork, '--fork');
-    return { type, snapshots, monitoring, ...createBody, kind: 'fork', sandboxId: fork };
+  const given = fieldsOn('run', options, ({ of }) => of === 'sandbox');
+  if (options.fork !== undefined) {
+    return { ...given, ...createBody, kind: 'fork', sandboxId: String(settingOn('run', 'fork', options)) };
   }
-  if (sandbox !== undefined) {
-    refuse(
-      [
-        ...onlyForCreated,
-        !options.snapshots && '--no-snapshots',
-        !options.monitoring && '--no-monitoring',
-        options.createBody !== undefined && '--create-body',
-      ],
-      '--sandbox',
-    );
-    requireSandboxId(sandbox, '--sandbox');
-    return { kind: 'existing', sandboxId: sandbox, type };
+  if (options.sandbox !== undefined) {
+    return { kind: 'existing', sandboxId: String(settingOn('run', 'sandbox', options)), type: options.type };
   }
-  if (!options.env && environment !== undefined) throw new UsageError('Use --environment or --no-env, not both.');
-  const noEnv = options.env ? undefined : true;
-  return {
-    kind: 'create',
-    body: { environment, from, setupScript, type, noEnv, snapshots, monitoring, ...createBody },
-  };
-}
-
-const whatItDoes = { '--sandbox': 'reuses a sandbox', '--fork': 'copies a sandbox' } as const;
-
-function refuse(flags: readonly (string | false)[], beside: keyof typeof whatItDoes): void {
-  const given = flags.filter((flag) => flag !== false);
-  if (given.length === 0) return;
-  throw new UsageError(`${given.join(', ')} cannot be used with ${beside}, which ${whatItDoes[beside]}.`);
+  return { kind: 'create', body: { ...given, ...(setupScript !== undefined && { setupScript }), ...createBody } };
 }
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';

@@ -6,8 +6,8 @@ import { maxFileBytes } from '../../contract/workflow-safe/limits.js';
 import { isBelow } from '../../os/is-below.js';
 import type { FilePut } from '../../protocol/job/job-input.js';
 import { maxSteps } from '../../protocol/limits.js';
+import type { PutPair } from '../settings/file-pairs.js';
 import { UsageError } from '../usage-error.js';
-import type { PutPair } from './file-pairs.js';
 
 const defaultMaxInlineBytes = 128 * 1024;
 

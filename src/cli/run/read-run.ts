@@ -5,12 +5,11 @@ import type { Config } from '../../config.js';
 import { type Wanted, wantedOfJob } from '../connect/check-wanted.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';
+import { parseGetDiff, parseGetPairs, parsePutPair, withPatch } from '../settings/file-pairs.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
-import { parseGetDiff, parseGetPairs, parsePutPair, withPatch } from './file-pairs.js';
 import { checkGetPlaces } from './free-places.js';
 import { generateJobId, type JobParts, jobInputOf } from './job-input.js';
-import { checkedJobInput } from './option-names.js';
 import type { RunOptions } from './options.js';
 import { findPutFiles } from './put-files.js';
 import { readBody } from './read-body.js';
@@ -61,6 +60,6 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
     collect: gets.map(({ remote }) => remote),
     collectDiff: diff?.remote,
   };
-  const wanted = wantedOfJob(checkedJobInput(jobInputOf(options, { ...parts, put: [] })));
+  const wanted = wantedOfJob(jobInputOf(options, { ...parts, put: [] }));
   return { config, jobId, parts, wanted, get, taken, labels, localFiles, watchDeadlineMs };
 }

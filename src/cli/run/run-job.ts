@@ -16,12 +16,11 @@ import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
+import { parseGetPairs } from '../settings/file-pairs.js';
 import { polledNotice } from '../webhooks/polled-waits.js';
 import { attachTo, isAttachedTo } from './existing-job.js';
-import { parseGetPairs } from './file-pairs.js';
 import { jobInputOf } from './job-input.js';
 import { keptNotice } from './kept-sandbox.js';
-import { checkedJobInput } from './option-names.js';
 import type { RunOptions } from './options.js';
 import { lostModes, readPutFiles } from './put-files.js';
 import type { RunCommand } from './read-run.js';
@@ -53,7 +52,7 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
       if (asks) await checkWanted(wanted, asking);
     }
     const put = await readPutFiles(localFiles, platform.keepInput);
-    const input = checkedJobInput(jobInputOf(options, { ...parts, put }));
+    const input = jobInputOf(options, { ...parts, put });
     context.jobId = jobId;
     const { taskQueue, promptSummaries: promptInSummary } = config;
     const { sharedResults: results } = platform;

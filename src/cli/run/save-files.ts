@@ -9,7 +9,7 @@ import type { CollectedFile } from '../../protocol/job/job-result.js';
 import type { ReportedFile } from '../output/job-report.js';
 import { programName } from '../program-name.js';
 import { replaceFile } from '../replace-file.js';
-import type { GetPair } from './file-pairs.js';
+import type { GetPair } from '../settings/file-pairs.js';
 import { savedPlace, takenText } from './free-places.js';
 
 /**

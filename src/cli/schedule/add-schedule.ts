@@ -7,7 +7,7 @@ import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { formatDuration } from '../units.js';
 import type { AddOptions } from './options.js';
-import { closeCommand, readSchedule } from './read-schedule.js';
+import { closeFile, readSchedule } from './read-schedule.js';
 import { inZone } from './time-text.js';
 import { warnOfEmbedded } from './warn-of-embedded.js';
 
@@ -28,12 +28,12 @@ const done = { created: 'added', replaced: 'replaced', unchanged: 'is unchanged'
 
 export async function addSchedule(
   name: string,
-  words: readonly string[],
+  file: string,
   options: AddOptions,
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  const read = await readSchedule({ ...options, name, command: words }, context);
+  const read = await readSchedule({ ...options, name, file }, context);
   try {
     const { what, schedule } = await withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
       await warnOfEmbedded(platform.config, reporter);
@@ -52,8 +52,8 @@ export async function addSchedule(
     const when = next === undefined || times === null ? 'it never runs' : `next run ${inZone(next, times.zone)}`;
     const delay = jitterMs > 0 ? `, up to ${formatDuration(jitterMs)} later` : '';
     io.stdout.write(`${name} ${done[what]}; ${when}${delay}\n`);
-    if (read.command.kind === 'cleanup') warnOfWindows(read.command.policy, schedule, io);
+    if (read.file.kind === 'cleanup') warnOfWindows(read.file.policy, schedule, io);
   } finally {
-    await closeCommand(read.command);
+    await closeFile(read.file);
   }
 }

@@ -1,10 +1,9 @@
 /** `sandflow schedule apply`: makes the schedules of a deployment those of a file. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { scheduleOverlaps } from '../../protocol/schedule-overlaps.js';
-import { checkInput, fieldText } from '../../settings/input-problems.js';
+import { readYaml } from '../../settings/read-yaml.js';
 import { decodeText } from '../../texts/decode-text.js';
 import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';
 import type { CommandContext } from '../command.js';
@@ -13,7 +12,7 @@ import { printJson } from '../output/json.js';
 import { formatTable, tableWidth } from '../output/table.js';
 import { UsageError } from '../usage-error.js';
 import type { ApplyOptions } from './options.js';
-import { closeCommand, type ReadSchedule, readSchedule } from './read-schedule.js';
+import { closeFile, type ReadSchedule, readSchedule } from './read-schedule.js';
 import { warnOfEmbedded } from './warn-of-embedded.js';
 
 /** Each field is that of the option, with its default. */
@@ -22,7 +21,7 @@ const fileSchema = z.strictObject({
     .array(
       z.strictObject({
         name: z.string(),
-        command: z.array(z.coerce.string()).min(1, 'must have the words of a command'),
+        file: z.string().min(1, 'must be the file of a job, a batch or a cleanup'),
         cron: z.string().optional(),
         zone: z.string().optional(),
         overlap: z.enum(scheduleOverlaps).default('skip'),
@@ -57,7 +56,7 @@ export async function applySchedules(file: string, options: ApplyOptions, contex
     const rows = changed.map(({ name, what }) => [name, what]);
     if (rows.length > 0) io.stdout.write(formatTable(['SCHEDULE', 'DONE'], rows, { width: tableWidth(io.stdout) }));
   } finally {
-    for (const { command } of reads) await closeCommand(command);
+    for (const read of reads) await closeFile(read.file);
   }
 }
 
@@ -114,20 +113,7 @@ async function readFileOf(file: string, cwd: string): Promise<z.output<typeof fi
   });
   const { text, problem } = decodeText(bytes);
   if (text === undefined) throw new UsageError(`${file} ${problem}.`);
-  const document = parseDocument(text, { prettyErrors: false });
-  const [wrong] = document.errors;
-  if (wrong) throw new UsageError(`${file} is not YAML: ${wrong.message}`);
-  const { data, problems } = checkInput(fileSchema, plain(document, file) ?? {});
-  if (problems === null) return data.schedules;
-  const lines = problems.map(({ path, message }) => `${path.length === 0 ? '' : `${fieldText(path)}: `}${message}`);
-  throw new UsageError(`${file}: ${lines.join('; ')}.`);
-}
-
-/** @throws UsageError for an alias of nothing, or aliases that would fill the memory */
-function plain(document: ReturnType<typeof parseDocument>, file: string): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 100 });
-  } catch (cause) {
-    throw new UsageError(`${file} is not YAML: ${cause instanceof Error ? cause.message : cause}.`, { cause });
-  }
+  const refuse = (lines: readonly string[], cause?: unknown) =>
+    new UsageError(`${file} is no list of schedules:\n  ${lines.join('\n  ')}`, { cause });
+  return readYaml(text, { file, schema: fileSchema, whole: 'the file', refuse }).schedules;
 }

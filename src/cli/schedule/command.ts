@@ -13,9 +13,9 @@ import {
 /** `sandflow schedule`: jobs, batches and cleanups by a timetable. */
 export const addSchedules: AddCommand = (parent, context) => {
   const schedules = declareSchedules(parent);
-  declareAdd(schedules).action(async (name, words, options) => {
+  declareAdd(schedules).action(async (name, file, options) => {
     context.undone = 'added no schedule';
-    await (await import('./add-schedule.js')).addSchedule(name, words, options, context);
+    await (await import('./add-schedule.js')).addSchedule(name, file, options, context);
   });
   declareApply(schedules).action(async (file, options) =>
     (await import('./apply-schedules.js')).applySchedules(file, options, context),

@@ -3,29 +3,26 @@ import type { OptionsOf, Parent } from '../command.js';
 
 const help = `
 Examples:
-  sandflow schedule add nightly --cron "30 2 * * 1-5" --zone Europe/Vienna -- run task.md --get out/report.md
-  sandflow schedule add issues --cron @daily -- fanout issues.csv --prompt "Fix {{issue}}" --source bx_2345abcd
-  sandflow schedule add cleanup -- cleanup run policy.yaml     when the first window of the policy opens
-  sandflow schedule add sweep --cron @hourly -- stops sweep --escalate "30m: resume-and-stop, 2h: notify"
+  sandflow schedule add nightly job.yaml --cron "30 2 * * 1-5" --zone Europe/Vienna
+  sandflow schedule add issues batch.yaml --cron @daily
+  sandflow schedule add cleanup policy.yaml                    when the first window of the policy opens
   sandflow schedule show nightly                               what it runs, its next and its last runs
   sandflow schedule apply schedules.yaml                       a set of schedules, as a file says
   sandflow jobs list --schedule nightly                        its runs
 `;
 
 export const declareSchedules = (parent: Parent) =>
-  parent
-    .command('schedule')
-    .description('Run jobs, batches, cleanups and sweeps by a timetable')
-    .addHelpText('after', help);
+  parent.command('schedule').description('Run jobs, batches and cleanups by a timetable').addHelpText('after', help);
 
 const addHelp = `
 Examples:
-  sandflow schedule add nightly --cron "30 2 * * 1-5" -- run task.md
-  sandflow schedule add often --cron "@every 6h" -- run "Update the index"
+  sandflow schedule add nightly job.yaml --cron "30 2 * * 1-5"
+  sandflow schedule add often batch.yaml --cron "@every 6h"
 
-What follows -- is a command of sandflow: run, fanout, cleanup run or stops
-sweep. It is checked now, as that command checks it. Its prompts, files and
-items are stored now, and do not change with the files.
+The file is that of a job (sandflow run job.yaml), of a batch (sandflow fanout
+batch.yaml) or of a cleanup (sandflow cleanup run policy.yaml). It is checked
+now, as those commands check it. Its prompts, files and items are stored now,
+and do not change with the files.
 
 Cron: minute, hour, day of the month, month, day of the week (0 is Sunday). Both
 days must match, if both are given. @hourly, @daily, @weekly, @monthly and
@@ -38,9 +35,9 @@ and its label is schedule=nightly.
 export const declareAdd = (parent: Parent) =>
   parent
     .command('add')
-    .description('Add a schedule: what it runs follows --')
+    .description('Add a schedule that runs the file of a job, a batch or a cleanup')
     .argument('<name>', 'its name: lower-case letters and digits, with dashes between them')
-    .argument('[command...]', 'after --: run, fanout, cleanup run or stops sweep, with arguments and options')
+    .argument('<file>', 'a YAML file of a job, a batch or a cleanup')
     .option('--cron <expression>', 'when it runs (default for a cleanup: when the first window of its policy opens)')
     .option('--zone <name>', 'time zone of --cron, like Europe/Vienna (default: the zone of this machine)')
     .addOption(
@@ -63,15 +60,15 @@ Examples:
 The file:
   schedules:
     - name: nightly
+      file: job.yaml
       cron: 30 2 * * 1-5
       zone: Europe/Vienna
-      command: [run, task.md, --get, out/report.md]
     - name: cleanup
-      command: [cleanup, run, policy.yaml]
+      file: policy.yaml
       jitter: 10m
 
-Fields: name, command, cron, zone, overlap, jitter, catchUp; each as the option
-of \`schedule add\`. Paths in commands are relative to the folder of the file.
+Fields: name, file, cron, zone, overlap, jitter, catchUp; each as the option
+of \`schedule add\`. A file is relative to the folder of this one.
 Applying a file twice changes nothing.
 `;
 

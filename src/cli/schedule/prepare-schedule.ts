@@ -13,20 +13,20 @@ import { storeWork } from './scheduled-work.js';
 /** The whole text of a prompt is part of the work. */
 const longestWord = 200;
 
-/** @throws SandflowError as `putSchedule`, before it changes anything; what the command itself throws */
+/** @throws SandflowError as `putSchedule`, before it changes anything; what the file itself throws */
 export async function prepareSchedule(
-  { command, words, ...schedule }: ReadSchedule,
+  { file, ...schedule }: ReadSchedule,
   platform: Platform,
   options: { readonly io: Pick<CliIo, 'interrupted'>; readonly notices: Notices },
 ): Promise<PutScheduleOptions> {
   const { deployment, taskQueue } = platform.config;
-  const work = await storeWork(schedule.name, command, platform, options);
-  const prepared = { ...schedule, deployment, taskQueue, work, command: wordsToKeep(words) };
+  const work = await storeWork(schedule.name, file, platform, options);
+  const prepared = { ...schedule, deployment, taskQueue, work, command: wordsToKeep(file.words) };
   checkSchedule(prepared);
   return prepared;
 }
 
-/** Whoever may read a schedule need not know where it notifies. A secret is removed before it could be cut. */
+/** A secret is removed before it could be cut. */
 function wordsToKeep(words: readonly string[]): string[] {
   return words.map((word) => cut(withoutSecrets(word), longestWord));
 }

@@ -10,13 +10,13 @@ import type { CommandContext } from '../command.js';
 import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { AddOptions } from './options.js';
-import { type ReadCommand, readCommand } from './read-command.js';
+import { readScheduledFile, type ScheduledFile } from './scheduled-file.js';
 
 /** What the user says of a schedule. */
 export interface ScheduleWish extends Pick<AddOptions, 'cron' | 'zone' | 'overlap' | 'jitter' | 'catchUp'> {
   readonly name: string;
-  /** The words of the command. */
-  readonly command: readonly string[];
+  /** The file of a job, a batch or a cleanup. */
+  readonly file: string;
 }
 
 /** The same, checked. */
@@ -26,11 +26,10 @@ export interface ReadSchedule {
   readonly overlap: AddOptions['overlap'];
   readonly jitterMs: number;
   readonly catchUpMs: number;
-  readonly words: readonly string[];
-  readonly command: ReadCommand;
+  readonly file: ScheduledFile;
 }
 
-/** @throws UsageError; what the command itself throws */
+/** @throws UsageError; what the file itself throws */
 export async function readSchedule(wish: ScheduleWish, context: CommandContext): Promise<ReadSchedule> {
   const { deployment } = await context.io.readConfig();
   const problem = scheduleNameProblem(deployment, wish.name);
@@ -38,22 +37,22 @@ export async function readSchedule(wish: ScheduleWish, context: CommandContext):
   const jitterMs = wish.jitter === '0' ? 0 : parseDurationMs(wish.jitter, '--jitter', { mostMs: longestJitterMs });
   const catchUpMs = parseDurationMs(wish.catchUp, '--catch-up', { mostMs: longestCatchUpMs });
   if (catchUpMs < 10_000) throw new UsageError('--catch-up must be at least 10s.');
-  const { name, overlap, command: words } = wish;
-  const command = await readCommand(words, context);
+  const { name, overlap } = wish;
+  const file = await readScheduledFile(wish.file, context);
   try {
-    return { name, times: timesOf(wish, command), overlap, jitterMs, catchUpMs, words, command };
+    return { name, times: timesOf(wish, file), overlap, jitterMs, catchUpMs, file };
   } catch (error) {
-    await closeCommand(command);
+    await closeFile(file);
     throw error;
   }
 }
 
 /** Removes the copies of what was read from stdin. */
-export async function closeCommand(command: ReadCommand): Promise<void> {
-  if (command.kind === 'batch') await command.read.close();
+export async function closeFile(file: ScheduledFile): Promise<void> {
+  if (file.kind === 'batch') await file.read.close();
 }
 
-function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, command: ReadCommand): ScheduleTimes {
+function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, file: ScheduledFile): ScheduleTimes {
   if (zone !== undefined && !isTimeZone(zone)) {
     throw new UsageError(
       `--zone: "${zone}" is not a time zone. Use an IANA name with its capital letters, like Europe/Vienna or UTC.`,
@@ -65,11 +64,11 @@ function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, command: Rea
     if (problem !== undefined) throw new UsageError(`--cron ${problem}.`);
     return { cron, zone: zone ?? zoneOfThisMachine() };
   }
-  if (command.kind !== 'cleanup') {
+  if (file.kind !== 'cleanup') {
     throw new UsageError('--cron is missing. Say when the schedule runs, like --cron "30 2 * * 1-5".');
   }
   if (zone !== undefined) throw new UsageError('--zone requires --cron: without it, the policy has a zone of its own.');
-  return firstWindowCron(command.policy);
+  return firstWindowCron(file.policy);
 }
 
 const zoneOfThisMachine = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -88,13 +88,13 @@ function storedRows(work: ScheduledWork | null): [string, string][] {
           put.map(({ path }) => oneLine(path)),
         ),
         ...labelled('get', collect.map(oneLine)),
-        ['then', end],
+        ['end', end],
       ];
     }
     case 'batch':
       return [
         ['items', String(work.items)],
-        ['then', work.input.policy.end],
+        ['end', work.input.policy.end],
       ];
     case 'cleanup':
       return [['policy', `${work.input.policy.name}, ${plural(work.input.policy.rules.length, 'rule')}`]];

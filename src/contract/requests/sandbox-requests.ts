@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { sandboxTypes } from '../records/sandbox-records.js';
+import { reasoningEfforts } from '../workflow-safe/reasoning-efforts.js';
 import { sandboxEventTypes } from '../workflow-safe/states.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
@@ -38,9 +39,6 @@ export const textWithoutNul = z
 
 /** JSON Schema for the body of an update: at least one of these fields is required. */
 const oneOf = (...fields: readonly string[]) => ({ anyOf: fields.map((field) => ({ required: [field] })) });
-
-/** Reasoning efforts of prompts. Each model accepts only some of them. */
-export const reasoningEfforts = ['none', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** Provider names with their aliases (specification, prompt endpoint). */
 export const providerAliases = {

@@ -1,41 +1,30 @@
 /** The input of a `forkFanout` batch, and its outcomes. Types only. */
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
-import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
-import type {
-  FilePut,
-  JobEnd,
-  JobEscalation,
-  JobInput,
-  JobTiming,
-  NotifyTarget,
-  PromptStep,
-  SandboxSource,
-} from '../job/job-input.js';
+import type { FilePut, JobInput, JobTiming, NotifyTarget, PromptStep, SandboxSource } from '../job/job-input.js';
 import type { JobOutcome } from '../job/job-result.js';
+import type {
+  AnyFields,
+  OptionalFields,
+  RequiredFields,
+  SettingsForItems,
+  SettingsOf,
+  SettingsOfItems,
+} from '../job/setting-values.js';
 import type { Text } from '../stored-text.js';
 
 type CreateBody = Extract<SandboxSource, { kind: 'create' }>['body'];
 
 export type { MachineType };
 
+/** What an item may set instead of its batch: a row of `jobSettings` each. */
+export type ItemSettings = AnyFields<SettingsOfItems>;
+
 /** One line of the batch: the prompts of one fork. */
-export interface FanoutItem {
+export interface FanoutItem extends ItemSettings {
   /** Unique in its batch; shown to users. The id given in the line, or the number of the item. */
   readonly id: string;
   /** At least one. They run sequentially in one conversation, unless the batch says otherwise. */
   readonly prompts: readonly PromptStep[];
-  /** Files to write before the first prompt. Default: none. */
-  readonly put?: readonly FilePut[];
-  /** Paths to collect after the last prompt. Default: none. */
-  readonly collect?: readonly string[];
-  /** Folder of a git repository whose changes are collected: see `JobInput`. Default: none. */
-  readonly collectDiff?: string;
-  /** Machine size of the fork. Default: that of the batch. */
-  readonly type?: MachineType;
-  /** What happens to the fork at the end. Default: the setting of the batch. */
-  readonly end?: JobEnd;
-  /** Hard deadline of the item, in ms from its fork. Default: the item deadline of the batch. */
-  readonly deadlineMs?: number;
   /** Shown in reports: the item's position in a matrix, or columns of its line. */
   readonly labels?: Readonly<Record<string, string>>;
   /**
@@ -62,52 +51,13 @@ export type FanoutSource =
       readonly end: 'stop' | 'delete';
     };
 
-/** Limits and settings of a batch. The defaults are those of `startFanout` and `submitFanout`. */
-export interface FanoutPolicy {
-  /** Number of items that may run concurrently. Default: 20. */
-  readonly concurrency: number;
-  /**
-   * `go_on`: run every item. `fail_fast`: the first final failure ends the batch. `successes`: `count` successes end
-   * it. Default: `go_on`.
-   */
-  readonly stopAt:
-    | { readonly kind: 'go_on' }
-    | { readonly kind: 'fail_fast' }
-    | { readonly kind: 'successes'; readonly count: number };
-  /** Number of retries of a failed item, each as its next generation, in a new fork. Default: 0. */
-  readonly retries: number;
-  /** Hard deadline of each item, in ms from its fork. Default: 1 hour. */
-  readonly itemDeadlineMs: number;
-  /** Hard deadline of the whole batch, in ms from its start. Cleanup runs after it. Default: 24 hours. */
-  readonly deadlineMs: number;
-  /** Machine-seconds that all forks together may use, weighted by machine size. Default: null, no limit. */
-  readonly budgetSeconds: number | null;
-  /** Machine size of the forks. Default: null, that of the source. */
-  readonly type: MachineType | null;
-  /** What happens to each fork at the end of its item. Default: `stop`. */
-  readonly end: JobEnd;
-  /** Auto-stop of each fork, in seconds, renewed while its item runs. Default: 30 minutes. */
-  readonly ttlSeconds: number;
-  /**
-   * What a job does if the outcome of a prompt is unknown: wait for a decision, end, or send the prompt again. Default:
-   * `abandon`.
-   */
-  readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
-  /** When an item starts; `hydrated` waits until every file of its fork is on disk. Default: `usable`. */
-  readonly waitFor?: 'usable' | 'hydrated';
-  /** How the prompts of an item run: in order in one conversation, or in parallel in several. Default: `one`. */
-  readonly conversations?: 'one' | 'each';
-  /** A conversation of the source, which the prompts of each item continue in its fork. Default: a new conversation. */
-  readonly conversationId?: string;
-  /** False for forks without snapshots. Default: the setting of the source. */
-  readonly snapshots?: boolean;
-  /** False for forks without monitoring. Default: the setting of the source. */
-  readonly monitoring?: boolean;
-  /** Further fields of the requests that create the forks, sent unchanged. Default: none. */
-  readonly forkBody?: OtherFields;
-  /** What to do about a stop of a fork or of the prepared source that has not ended: see `JobInput`. Default: nothing. */
-  readonly escalate?: JobEscalation;
-}
+type PolicyRows = SettingsOf<'policy'> & SettingsForItems;
+
+/**
+ * Limits and settings of a batch: a row of `jobSettings` each, which says what it is and what its default is. The
+ * defaults are those of `startFanout` and `submitFanout`.
+ */
+export type FanoutPolicy = RequiredFields<PolicyRows> & OptionalFields<PolicyRows>;
 
 /** A batch without its items, which follow in chunks. */
 export interface FanoutInput {

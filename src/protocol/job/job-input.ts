@@ -3,32 +3,9 @@
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { SourceState } from '../../contract/workflow-safe/source-state.js';
-import type { Chat } from '../chats.js';
-import type { Escalation } from '../escalation.js';
-import type { Text } from '../stored-text.js';
+import type { OptionalFields, RequiredFields, SettingsOf } from './setting-values.js';
 
-/** Time limits and intervals of a job. `wait-intervals.ts` holds the default of every field; tests shorten them. */
-export interface JobTiming {
-  /** Delay from the start of a wait to its first safety poll, in ms. */
-  readonly safetyPollFirstMs: number;
-  /** Factor by which the delay grows after each safety poll. */
-  readonly safetyPollGrowth: number;
-  /** Longest delay between two safety polls, in ms. */
-  readonly safetyPollMaxMs: number;
-  /** How long a sandbox in `error` may take to recover before the job fails, in ms. */
-  readonly errorGraceMs: number;
-  /** How long cleanup may take after the job's deadline or a cancel, in ms. */
-  readonly cleanUpMs: number;
-  /** How long a read may lag behind a write, in ms. A 404 that lasts longer is final. */
-  readonly readLagMs: number;
-  /** How long a lease on somebody else's sandbox lasts without a renewal, in ms. */
-  readonly leaseLastsMs: number;
-  /**
-   * Interval between renewals of a lease or a claim, in ms. A claim is renewed at least every 4 minutes. A failed
-   * renewal of a lease is retried within 15 s.
-   */
-  readonly renewLeaseEveryMs: number;
-}
+export type { FilePut, JobEscalation, JobTiming, NotifyTarget, PromptStep } from './setting-values.js';
 
 /** Where the sandbox comes from. */
 export type SandboxSource =
@@ -38,15 +15,7 @@ export type SandboxSource =
        * Request body of the create. The job sets `name` and `ttlSeconds`. `from` names a snapshot. Further fields are
        * sent unchanged.
        */
-      readonly body: OtherFields & {
-        readonly environment?: string;
-        readonly from?: string;
-        readonly noEnv?: boolean;
-        readonly setupScript?: Text;
-        readonly snapshots?: boolean;
-        readonly monitoring?: boolean;
-        readonly type?: MachineType;
-      };
+      readonly body: OtherFields & OptionalFields<SettingsOf<'sandbox'>>;
     }
   | {
       readonly kind: 'existing';
@@ -92,98 +61,22 @@ export interface JobOrigin {
   readonly startsFrom?: SourceState;
 }
 
-/** One prompt for the agent. Further fields are sent unchanged. */
-export interface PromptStep extends OtherFields {
-  /** The text of the prompt. */
-  readonly prompt: Text;
-  /** The harness that runs the prompt. Default: the harness that the user chose at the service. */
-  readonly provider?: string;
-  /** The model. Default: the user's default for the harness. */
-  readonly model?: string;
-  /** A reasoning level that the model accepts. Default: the level that the service chooses. */
-  readonly reasoningEffort?: 'none' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
-}
-
-/** A file to write into the sandbox before the first prompt. */
-export interface FilePut {
-  /** Path in the sandbox. */
-  readonly path: string;
-  /** Base64 content (small files), or a reference into the result store. */
-  readonly content: { readonly base64: string } | { readonly ref: string };
-}
-
 /** What happens to the sandbox at the end of the job. */
-export type JobEnd = 'stop' | 'delete' | 'keep';
+export type JobEnd = JobInput['end'];
+
+/** The settings of a job: a row of `jobSettings` each, which says what it is and what its default is. */
+export type JobSettings = RequiredFields<SettingsOf<'job'>> & OptionalFields<SettingsOf<'job'>>;
 
 /** The input of the `createThenPrompt` workflow. The defaults are those of `startJob`. */
-export interface JobInput {
+export interface JobInput extends JobSettings {
   /** Name of the deployment; part of the workflow id. */
   readonly deployment: string;
   /** Unique within the deployment; part of the workflow id. */
   readonly jobId: string;
   /** The sandbox to create, fork or reuse. Default: a new one. */
   readonly source: SandboxSource;
-  /** `hydrated` also waits until every file of the snapshot is on disk. Default: `usable`. */
-  readonly waitFor: 'usable' | 'hydrated';
-  /** Files to write before the first prompt. Default: none. */
-  readonly put: readonly FilePut[];
-  /** Shell commands that run in order, after the files and before the prompts. A non-zero exit fails the job. */
-  readonly commands?: readonly Text[];
-  /** A job needs at least one prompt or one command. Default: none. */
-  readonly prompts: readonly PromptStep[];
-  /** `one`: sequentially, in one conversation. `each`: in parallel, each in its own conversation. Default: `one`. */
-  readonly conversations: 'one' | 'each';
-  /** An earlier conversation of an existing sandbox, which the prompts continue. Default: a new conversation. */
-  readonly conversationId?: string;
-  /** Paths to collect from the sandbox after the last prompt. Default: none. */
-  readonly collect: readonly string[];
-  /**
-   * Folder of a git repository in the sandbox. Its changes since the first prompt are collected as the file
-   * `changes.patch`. Default: none.
-   */
-  readonly collectDiff?: string;
-  /** What happens to the sandbox at the end. Default: `keep` for an existing sandbox, otherwise `stop`. */
-  readonly end: JobEnd;
-  /**
-   * Hard deadline of the job, in ms from its start; for an item, from its fork. Cleanup runs after it. Default: 1 hour.
-   */
-  readonly deadlineMs: number;
-  /**
-   * Auto-stop of the sandbox, in seconds; renewed while the job runs. If Temporal itself is lost, only the auto-stop
-   * ends the sandbox. Null: the sandbox never stops by itself. Default: 30 minutes.
-   */
-  readonly ttlSeconds: number | null;
-  /** What to do if the outcome of a call is unknown: wait for a person, or decide immediately. Default: `wait`. */
-  readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
-  /** Total attempts for a create whose sandbox becomes `cancelled`. Default: 3. */
-  readonly maxGenerations: number;
   /** Set by a batch, for its items and for the job that prepares its source. */
   readonly origin?: JobOrigin;
-  /**
-   * What to do about a stop that has not ended when the job ends: the workflow `sandbox-stop/<sandboxId>` follows it and
-   * takes these steps. Default: nothing, and the result names the sandbox in `left`.
-   */
-  readonly escalate?: JobEscalation;
-  /** History length, in events, after which the job continues as a new run. Default: when Temporal suggests it. */
-  readonly maxHistoryEvents?: number;
-  /** The target of notifications. Default: none. */
-  readonly notify?: NotifyTarget;
-  /** Overrides of the intervals of the job. Default: none. */
-  readonly timing?: Partial<JobTiming>;
-}
-
-/** The escalation of a stop that a job leaves behind. */
-export interface JobEscalation extends Escalation {
-  /** Whom its steps notify. Default: the target of the job or the batch. */
-  readonly notify?: NotifyTarget;
-}
-
-/** Who is notified when a job ends or is blocked. */
-export interface NotifyTarget {
-  /** Receives a POST with JSON, signed by Standard Webhooks. */
-  readonly url: string;
-  /** The chat whose incoming webhook `url` is. It gets a text for people instead, without a signature. */
-  readonly chat?: Chat;
 }
 
 /** The input of one run of the workflow: the user's input, and what the run before it carried over, if there was one. */

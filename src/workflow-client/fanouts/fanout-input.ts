@@ -1,32 +1,24 @@
 /** Validates a batch and its items before anything starts. */
 import { z } from 'zod';
 import { deploymentProblem, jobIdProblem } from '../../addresses/addresses.js';
-import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
+import { sandboxIdSchema } from '../../contract/records/sandbox-records.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
+import { itemRows, policyRows } from '../../job-settings/fields.js';
 import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
-import { maxBytesInChunk, maxJobInputBytes, maxRetries, maxSteps } from '../../protocol/limits.js';
+import { maxBytesInChunk, maxJobInputBytes } from '../../protocol/limits.js';
 import { payloadBytes } from '../../texts/length.js';
-import { jobEscalationSchema } from '../jobs/escalation-schema.js';
+import { checkSize, collectsPatchTwice, patchNameTaken } from '../jobs/job-input.js';
+import { parseWith } from '../parse-with.js';
+import { notifyTargetSchema } from '../settings/notify-target.js';
 import {
-  checkSize,
-  collectedPathSchema,
-  collectsPatchTwice,
-  commandSchema,
-  conversationIdSchema,
   createBodySchema,
-  filePutSchema,
-  forkBodySchema,
   jobTimingSchema,
-  longMs as ms,
-  patchNameTaken,
-  promptStepSchema,
-  remotePathSchema,
+  longMsSchema,
+  schemas,
+  shapeOf,
   snapshotBodySchema,
   textSchema,
-  ttlSecondsSchema,
-} from '../jobs/job-input.js';
-import { notifyTargetSchema } from '../jobs/notify-target.js';
-import { parseWith } from '../parse-with.js';
+} from '../settings/setting-schemas.js';
 
 /**
  * Each run of a batch passes the input on to the next run, together with its state. Both must fit into one payload.
@@ -34,9 +26,6 @@ import { parseWith } from '../parse-with.js';
 const maxInputBytes = 600_000;
 /** An item must fit into the input of its job, and into a chunk together with the chunk's other fields. */
 const maxItemBytes = Math.min(maxJobInputBytes, maxBytesInChunk) - 5_000;
-const sandboxType = z.enum(sandboxTypes);
-const end = z.enum(['stop', 'delete', 'keep']);
-
 const source = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sandbox'), sandboxId: sandboxIdSchema, allowStale: z.boolean() }),
   z.strictObject({
@@ -48,10 +37,10 @@ const source = z.discriminatedUnion('kind', [
     .strictObject({
       kind: z.literal('prepare'),
       body: createBodySchema,
-      put: z.array(filePutSchema).max(maxSteps),
-      commands: z.array(commandSchema).max(maxSteps),
-      prompts: z.array(promptStepSchema).max(maxSteps),
-      deadlineMs: ms,
+      put: schemas.files(),
+      commands: schemas.commands(),
+      prompts: schemas.prompts(),
+      deadlineMs: longMsSchema,
       end: z.enum(['stop', 'delete']),
     })
     .refine(
@@ -60,55 +49,19 @@ const source = z.discriminatedUnion('kind', [
     ),
 ]);
 
-/** The default policy of a batch. */
-export const defaultPolicy: FanoutPolicy = {
-  concurrency: 20,
-  stopAt: { kind: 'go_on' },
-  retries: 0,
-  itemDeadlineMs: 3_600_000,
-  deadlineMs: 86_400_000,
-  budgetSeconds: null,
-  type: null,
-  end: 'stop',
-  ttlSeconds: 1_800,
-  onUnknownOutcome: 'abandon',
-};
-
 /** Validates a `FanoutPolicy` and applies its defaults. */
-export const fanoutPolicySchema = z.strictObject({
-  concurrency: z.number().int().min(1).max(10_000).default(defaultPolicy.concurrency),
-  stopAt: z
-    .discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('go_on') }),
-      z.strictObject({ kind: z.literal('fail_fast') }),
-      z.strictObject({ kind: z.literal('successes'), count: z.number().int().min(1) }),
-    ])
-    .default(defaultPolicy.stopAt),
-  retries: z.number().int().min(0).max(maxRetries).default(defaultPolicy.retries),
-  itemDeadlineMs: ms.default(defaultPolicy.itemDeadlineMs),
-  deadlineMs: ms.default(defaultPolicy.deadlineMs),
-  budgetSeconds: z.number().positive().nullable().default(defaultPolicy.budgetSeconds),
-  type: sandboxType.nullable().default(defaultPolicy.type),
-  end: end.default(defaultPolicy.end),
-  ttlSeconds: ttlSecondsSchema.default(defaultPolicy.ttlSeconds),
-  onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']).default(defaultPolicy.onUnknownOutcome),
-  waitFor: z.enum(['usable', 'hydrated']).optional(),
-  conversations: z.enum(['one', 'each']).optional(),
-  conversationId: conversationIdSchema.optional(),
-  snapshots: z.boolean().optional(),
-  monitoring: z.boolean().optional(),
-  forkBody: forkBodySchema.optional(),
-  escalate: jobEscalationSchema.optional(),
-}) satisfies z.ZodType<FanoutPolicy>;
+export const fanoutPolicySchema = z.strictObject(shapeOf(policyRows())) as unknown as z.ZodType<FanoutPolicy>;
+/** The default policy of a batch. */
+export const defaultPolicy: FanoutPolicy = fanoutPolicySchema.parse({});
 
 /** The settings that a batch needs, and those that have a default: see `FanoutPolicy`. */
 export type NewFanout = Omit<FanoutInput, 'policy'> & { readonly policy?: Partial<FanoutPolicy> };
 
 const pace = z
   .strictObject({
-    reportEveryMs: ms,
-    checkChunksEveryMs: ms,
-    recoverEveryMs: ms,
+    reportEveryMs: longMsSchema,
+    checkChunksEveryMs: longMsSchema,
+    recoverEveryMs: longMsSchema,
     maxHistoryEvents: z.number().int().positive().nullable(),
     maxMessages: z.number().int().positive(),
   })
@@ -120,8 +73,8 @@ export const fanoutInputSchema = z
     deployment: z.string(),
     batchId: z.string(),
     source,
-    policy: fanoutPolicySchema.prefault({}),
-    title: z.string().min(1).max(200).optional(),
+    policy: fanoutPolicySchema.prefault(defaultPolicy),
+    title: schemas.name().optional(),
     notify: notifyTargetSchema.optional(),
     timing: jobTimingSchema.optional(),
     pace: pace.optional(),
@@ -150,25 +103,20 @@ const keptForks =
 /** A column may be empty, unlike a prompt. */
 const columnSchema = z.union([z.literal(''), textSchema]);
 
-export const fanoutItemSchema = z
-  .strictObject({
+export const fanoutItemSchema = (
+  z.strictObject({
     id: z.string().min(1).max(200),
-    prompts: z.array(promptStepSchema).min(1, 'needs at least one prompt').max(maxSteps),
-    put: z.array(filePutSchema).max(maxSteps).optional(),
-    collect: z.array(collectedPathSchema).max(maxSteps).optional(),
-    collectDiff: remotePathSchema.optional(),
-    type: sandboxType.optional(),
-    end: end.optional(),
-    deadlineMs: ms.optional(),
+    prompts: schemas.prompts().min(1, 'needs at least one prompt'),
+    ...shapeOf(itemRows()),
     labels: z
       .record(z.string().max(100), z.string().max(4_000))
       .refine((labels) => Object.keys(labels).length <= 100, 'must have at most 100 entries')
       .optional(),
     columns: z.record(z.string(), columnSchema).optional(),
-  })
-  .superRefine((item, context) => {
-    if (collectsPatchTwice(item)) context.addIssue({ code: 'custom', path: ['collect'], message: patchNameTaken });
-  }) satisfies z.ZodType<FanoutItem>;
+  }) as unknown as z.ZodType<FanoutItem>
+).superRefine((item, context) => {
+  if (collectsPatchTwice(item)) context.addIssue({ code: 'custom', path: ['collect'], message: patchNameTaken });
+});
 
 /**
  * Checks the settings of a batch and applies their defaults. Does not check its items. Does not check the total size:

@@ -68,7 +68,7 @@ function placeOf({ jobId, sandboxId, deletion, prompts }: JobResult): { sandboxI
   if (sandboxId === null) throw notContinuable(jobId, 'had no sandbox');
   // A deletion that failed has left the sandbox.
   if (deletion !== null && deletion.error === null) {
-    throw notContinuable(jobId, `deleted its sandbox ${sandboxId}; \`--then stop\` or \`keep\` would have left it`);
+    throw notContinuable(jobId, `deleted its sandbox ${sandboxId}; \`--end stop\` or \`keep\` would have left it`);
   }
   const [conversationId, ...others] = new Set(prompts.flatMap((prompt) => prompt.conversationId ?? []));
   if (conversationId === undefined) throw notContinuable(jobId, 'began no conversation');

@@ -36,8 +36,9 @@ import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../
 import { inputDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
 import { parseWith } from '../parse-with.js';
+import { promptStepSchema } from '../settings/setting-schemas.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
-import { badJob, checkJobSize, type NewJob, parseJobInput, promptStepSchema, resolutionSchema } from './job-input.js';
+import { badJob, checkJobSize, type NewJob, parseJobInput, resolutionSchema } from './job-input.js';
 
 const summaryLength = 120;
 /** The longest update id that Temporal accepts, in bytes. */

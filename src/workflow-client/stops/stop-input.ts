@@ -5,10 +5,10 @@ import { SandflowError } from '../../errors/sandflow-error.js';
 import { type Escalation, lastStepMs, timeForLastStepMs } from '../../protocol/escalation.js';
 import type { StopRequest } from '../../protocol/stop.js';
 import { durationText } from '../../texts/duration.js';
-import { escalationSchema } from '../jobs/escalation-schema.js';
-import { jobTimingSchema, longMs as ms } from '../jobs/job-input.js';
-import { notifyTargetSchema } from '../jobs/notify-target.js';
 import { parseWith } from '../parse-with.js';
+import { escalationSchema } from '../settings/escalation-schema.js';
+import { notifyTargetSchema } from '../settings/notify-target.js';
+import { jobTimingSchema, longMsSchema as ms } from '../settings/setting-schemas.js';
 
 export const stopOptionsSchema = z.strictObject({
   sandboxId: sandboxIdSchema,

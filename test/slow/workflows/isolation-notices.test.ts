@@ -49,7 +49,7 @@ describe('sandboxes that are not isolated', () => {
   it('are reported by run and rerun before the first prompt, even if quiet, and in --json', async () => {
     const { stand, cli } = await standWith({ isolation: 'plain' });
     const jobId = id();
-    const run = ['run', script('echo one'), '--id', jobId, '--quiet', '--json', '--then', 'delete'];
+    const run = ['run', script('echo one'), '--id', jobId, '--quiet', '--json', '--end', 'delete'];
     for (const args of [run, ['jobs', 'rerun', jobId, '--quiet', '--json']]) {
       const before = promptsOf(stand);
       const { exitCode, stdout, stderr, promptsBefore } = await cli(args, warning);
@@ -59,7 +59,7 @@ describe('sandboxes that are not isolated', () => {
       });
       expect(promptsBefore, stderr).toBe(before);
     }
-    const { stderr } = await cli(['run', script('echo two'), '--detach', '--then', 'delete'], warning);
+    const { stderr } = await cli(['run', script('echo two'), '--detach', '--end', 'delete'], warning);
     expect(stderr).toMatch(/Sandbox isolation: none: .*Sandboxes are NOT isolated.*Job \S+ started/s);
   });
 
@@ -92,7 +92,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('a command agent witho
     const commandAgents = { codex: { command: 'cat >/dev/null; echo answered' } };
     const { cli } = await standWith({ isolation: 'bubblewrap', network: { internet: false }, commandAgents });
     const { exitCode, stdout, stderr, promptsBefore } = await cli(
-      ['run', 'hello', '--json', '--then', 'delete'],
+      ['run', 'hello', '--json', '--end', 'delete'],
       'The command agents codex have no network',
     );
     expect(promptsBefore, stderr).toBe(0);

@@ -18,6 +18,16 @@ describe('help', () => {
     },
   );
 
+  it.each(['run', 'fanout'])('%s shows at most 20 options, and all of them with --help-all', async (name) => {
+    const shown = async (page: string): Promise<readonly string[]> =>
+      (await run(name, page)).stdout.split(/^(?:Commands|Items|Examples):$/m)[0]?.match(/^ {2}(?:-\w, )?--[\w-]+/gm) ??
+      [];
+    const [few, all] = [await shown('--help'), await shown('--help-all')];
+    expect(few.length).toBeLessThanOrEqual(20);
+    expect(all.filter((option) => few.includes(option))).toHaveLength(few.length);
+    expect(all.length).toBeGreaterThan(30);
+  });
+
   it.each(['schedule add', 'schedule apply', 'stop', 'stops sweep'])(
     '%s has no line of more than 80 columns',
     async (name) => {

@@ -11,7 +11,7 @@ import { cli } from './in-process.js';
 import { temporaryDirectory } from './temporary-directory.js';
 
 const policy = readSource('examples/cleanup-policy.yaml').replaceAll('\n', '\r\n');
-const schedules = 'schedules:\r\n  - name: nightly\r\n    command: [run, hello]\r\n    nonsense: true\r\n';
+const schedules = 'schedules:\r\n  - name: nightly\r\n    file: job.yaml\r\n    nonsense: true\r\n';
 /** The messages need no service: what is wrong with a file comes first. */
 const nothing = { readConfig: () => Promise.reject(new Error('nothing was asked for')) };
 

@@ -70,7 +70,7 @@ describe('commands', () => {
   test('are checked: an unknown command, option and choice are found', () => {
     expect(grammarProblems(['go'])).not.toEqual([]);
     expect(grammarProblems(['run', 'x', '--fast'])).not.toEqual([]);
-    expect(grammarProblems(['run', 'x', '--then', 'burn'])).not.toEqual([]);
+    expect(grammarProblems(['run', 'x', '--end', 'burn'])).not.toEqual([]);
   });
 
   test('have every option that the text names', () => {

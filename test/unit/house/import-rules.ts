@@ -5,7 +5,14 @@ import type { ImportedModule } from './source-imports.js';
 const ground = ['src/errors', 'src/secrecy', 'src/settings', 'src/texts'];
 
 /** What workflow code may import besides Temporal: folders without dependencies. */
-export const workflowSafe = ['src/addresses', 'src/contract/workflow-safe', 'src/errors', 'src/protocol', 'src/texts'];
+export const workflowSafe = [
+  'src/addresses',
+  'src/contract/workflow-safe',
+  'src/errors',
+  'src/job-settings',
+  'src/protocol',
+  'src/texts',
+];
 
 interface Rule {
   /** A folder, or one file. The longest that fits a file counts. */
@@ -24,13 +31,14 @@ export const importRules: readonly Rule[] = [
   { part: 'src/texts', own: [], packages: [] },
   { part: 'src/errors', own: [], packages: [] },
   { part: 'src/secrecy', own: ['src/errors'], packages: [] },
-  { part: 'src/settings', own: ['src/errors', 'src/secrecy', 'src/texts'], packages: ['zod'] },
+  { part: 'src/settings', own: ['src/errors', 'src/secrecy', 'src/texts'], packages: ['yaml', 'zod'] },
   { part: 'src/addresses', own: [], packages: [] },
   { part: 'src/contract/workflow-safe', own: ['src/errors', 'src/texts'], packages: [] },
   { part: 'src/contract', own: ['src/addresses', 'src/errors', 'src/texts'], packages: ['zod'] },
+  { part: 'src/job-settings', own: ['src/contract/workflow-safe'], packages: [] },
   {
     part: 'src/protocol',
-    own: ['src/contract/workflow-safe', 'src/errors', 'src/texts'],
+    own: ['src/contract/workflow-safe', 'src/errors', 'src/job-settings', 'src/texts'],
     packages: ['@temporalio/workflow'],
   },
   { part: 'src/client', own: [...ground, 'src/contract'], packages: ['node:', 'undici', 'zod'] },
@@ -52,7 +60,7 @@ export const importRules: readonly Rule[] = [
   {
     part: 'src/retention',
     own: [...ground, 'src/addresses', 'src/contract', 'src/protocol'],
-    packages: ['yaml', 'zod'],
+    packages: ['zod'],
   },
   {
     part: 'src/temporal',
@@ -90,6 +98,7 @@ export const importRules: readonly Rule[] = [
       ...ground,
       'src/contract',
       'src/addresses',
+      'src/job-settings',
       'src/protocol',
       'src/result-store',
       'src/retention',
@@ -102,7 +111,11 @@ export const importRules: readonly Rule[] = [
     own: [...ground, 'src/os', 'src/temporal'],
     packages: ['node:', '@temporalio/worker', ...temporalClient, 'undici'],
   },
-  { part: 'src/fanout', own: [...ground, 'src/contract', 'src/protocol'], packages: ['node:', 'csv-parse', 'zod'] },
+  {
+    part: 'src/fanout',
+    own: [...ground, 'src/contract', 'src/job-settings', 'src/protocol'],
+    packages: ['node:', 'csv-parse', 'zod'],
+  },
   {
     part: 'src/worker',
     own: [

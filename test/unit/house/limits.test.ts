@@ -1,4 +1,5 @@
 /** docs/limits.md has the values of the code. */
+
 import { expect, test } from 'vitest';
 import { defaultMaxActivities } from '../../../activities/index.js';
 import { describeFailure } from '../../../activities/retry/classify.js';
@@ -9,23 +10,23 @@ import { ApiError } from '../../../src/client/index.js';
 import { timestampToleranceSeconds } from '../../../src/contract/records/webhook-events.js';
 import { maxTtlSeconds } from '../../../src/contract/requests/sandbox-requests.js';
 import { defaultForksPerSecond, maxFileBytes } from '../../../src/contract/workflow-safe/limits.js';
+import { jobSettings } from '../../../src/job-settings/job-settings.js';
 import {
   maxChunks,
   maxInlineTextBytes,
   maxItemsInChunk,
   maxJobInputBytes,
   maxJobResultBytes,
-  maxRetries,
   maxSteps,
   maxTextBytes,
 } from '../../../src/protocol/limits.js';
 import { defaultPolicy } from '../../../src/workflow-client/fanouts/fanout-input.js';
-import { longMs } from '../../../src/workflow-client/jobs/job-input.js';
 import {
   defaultCatchUpMs,
   longestCatchUpMs,
   longestJitterMs,
 } from '../../../src/workflow-client/schedules/schedule-input.js';
+import { longMsSchema } from '../../../src/workflow-client/settings/setting-schemas.js';
 import { defaultTiming, refusedCallDelayMs, renewClaimInMs } from '../../../workflows/shared/wait-intervals.js';
 import { readSource } from './source-imports.js';
 
@@ -73,7 +74,7 @@ const { idempotencyKeyMs, dataExpiryMs, webhookTimeoutMs } = defaultTimings;
 const limits: readonly (readonly [string, string])[] = [
   ['a prompt, a setup script or another text', bytes(maxTextBytes)],
   ["a text in Temporal's history itself", bytes(maxInlineTextBytes)],
-  ['a command in the sandbox', bytes(constantIn('src/workflow-client/jobs/job-input.ts', 'maxCommandBytes'))],
+  ['a command in the sandbox', bytes(constantIn('src/workflow-client/settings/setting-schemas.ts', 'maxCommandBytes'))],
   [
     'time for one command',
     `${min(1_000 * constantIn('workflows/job/run-commands.ts', 'longestCommandSeconds'))}, or the deadline of the job if that is shorter`,
@@ -91,7 +92,7 @@ const limits: readonly (readonly [string, string])[] = [
     `${bytes(constantIn(truncation, 'longestAnswerBytes'))}, and ${bytes(constantIn(truncation, 'answersBytes'))} for all`,
   ],
   ['result of a job', bytes(maxJobResultBytes)],
-  ['deadline of a job, an item or a batch', days(longMs.maxValue ?? Number.NaN)],
+  ['deadline of a job, an item or a batch', days(longMsSchema.maxValue ?? Number.NaN)],
   ['time to clean up after the deadline', min(cleanUpMs)],
   ['auto-stop of a sandbox', `${maxTtlSeconds / (366 * 86_400)} years`],
   ['an answer of the service that is held in memory', bytes(constantIn('src/client/exchange.ts', 'maxResponseBytes'))],
@@ -104,7 +105,7 @@ const limits: readonly (readonly [string, string])[] = [
   ],
   ['forks at once', count(defaultPolicy.concurrency)],
   ['forks and creates per second, for all workers', count(defaultForksPerSecond)],
-  ['retries of an item', count(maxRetries)],
+  ['retries of an item', count(jobSettings.retries.most)],
 
   [
     'from a lost webhook until a job looks by itself',
@@ -181,7 +182,7 @@ test('docs/limits.md says of each limit what happens beyond it and where to chan
 });
 
 test('docs/limits.md names the largest values of options', () => {
-  const concurrency = numberIn('src/workflow-client/fanouts/fanout-input.ts', /concurrency: .*\.max\(([\d_]+)\)/);
+  const concurrency = jobSettings.concurrency.most;
   expect(page).toContain(`\`--concurrency\`, up to ${count(concurrency)} |`);
   const actions = numberIn(policySchema, /maxActions: .*\.max\(([\d_]+)\)/);
   expect(page).toContain(`\`maxActions\`, up to ${count(actions)} |`);

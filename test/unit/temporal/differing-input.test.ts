@@ -14,7 +14,7 @@ describe('what differs between two jobs with one id', () => {
     ['the number of prompts', { prompts: [{ prompt: 'Say hello' }, { prompt: 'More' }] }, 'the prompts'],
     ['the model', { prompts: [{ prompt: 'Say hello', model: 'm2' }] }, '--model'],
     ['the environment', { source: { kind: 'create', body: { environment: 'ci' } } }, '--environment'],
-    ['several options', { deadlineMs: 5, collect: ['out'], end: 'delete' }, '--get, --then, --deadline'],
+    ['several options', { deadlineMs: 5, collect: ['out'], end: 'delete' }, '--get, --end, --deadline'],
   ])('%s', (_, other, text) => {
     expect(differenceText(differingFields(job({}), job(other)))).toBe(text);
   });

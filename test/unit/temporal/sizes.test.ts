@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fanoutInputSchema, fanoutItemSchema } from '../../../src/workflow-client/fanouts/fanout-input.js';
-import { jobInputSchema, promptStepSchema } from '../../../src/workflow-client/jobs/job-input.js';
+import { jobInputSchema } from '../../../src/workflow-client/jobs/job-input.js';
+import { promptStepSchema } from '../../../src/workflow-client/settings/setting-schemas.js';
 import { stopOptionsSchema } from '../../../src/workflow-client/stops/stop-input.js';
 
 const sizes = [900_000, 1_100_000, 2_100_000, 12_000_000];

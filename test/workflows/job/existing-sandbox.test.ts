@@ -130,7 +130,7 @@ describe('a lease', () => {
     await handle.result();
   });
 
-  it.each(['stop', 'delete'] as const)('keeps another job from its --then %s while a job prompts', async (end) => {
+  it.each(['stop', 'delete'] as const)('keeps another job from its --end %s while a job prompts', async (end) => {
     const sandboxId = await somebodysSandbox('usable');
     const prompts = [{ prompt: script(`${untilGo}; echo mine`) }];
     const borrower = await stand.start({ ...existing(sandboxId), prompts });

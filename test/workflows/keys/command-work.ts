@@ -24,7 +24,7 @@ export interface Known {
 type Words = readonly string[];
 type Invocation = (known: Known, unique: string) => Words | Promise<Words>;
 const hello = script('echo hello');
-const everyNight = ['--cron', '30 2 * * *', '--zone', 'UTC', '--'];
+const everyNight = ['--cron', '30 2 * * *', '--zone', 'UTC'];
 /** One that no bridge needs. */
 async function webhookOf({ stand }: Known): Promise<string> {
   const url = 'http://127.0.0.1:9/other';
@@ -76,8 +76,8 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
   'jobs cancel': [({ jobId }) => ['jobs', 'cancel', jobId]],
   'jobs resolve': [({ openJobId }) => ['jobs', 'resolve', openJobId, '--abandon']],
   'schedule add': [
-    ({ sandboxId }, id) => ['schedule', 'add', id, ...everyNight, 'fanout', 'items.txt', '--source', sandboxId],
-    (_, id) => ['schedule', 'add', `${id}-from`, ...everyNight, 'run', hello, '--from', 'named'],
+    (_, id) => ['schedule', 'add', id, 'batch.yaml', ...everyNight],
+    (_, id) => ['schedule', 'add', `${id}-from`, 'job.yaml', ...everyNight],
   ],
   'schedule apply': [() => ['schedule', 'apply', 'schedules.yaml']],
   'schedule list': [() => ['schedule', 'list']],

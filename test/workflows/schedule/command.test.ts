@@ -41,6 +41,8 @@ async function done(...args: string[]): Promise<string> {
 }
 
 const write = (name: string, text: string) => writeFile(join(home, name), text);
+/** A job that does nothing. */
+const hello = () => write('hello.yaml', 'prompt: say hello\n');
 const shown = async (name: string) => JSON.parse(await done('schedule', 'show', name, '--json')).schedule;
 
 describe('a schedule of the command line', () => {
@@ -48,13 +50,13 @@ describe('a schedule of the command line', () => {
     await write('task.md', script('echo the first text > out.md'));
     const cron = ['--cron', '30 2 * * 1-5', '--zone', 'Europe/Vienna'];
     const slack = 'slack:https://127.0.0.1:1/services/T0123456789abcdefgh';
-    const command = ['run', 'task.md', '--get', 'out.md', '--label', 'team=search', '--notify', slack];
-    const added = await done('schedule', 'add', 'nightly', ...cron, '--', ...command);
+    await write('job.yaml', `prompt: "@task.md"\nget: out.md\nlabels: {team: search}\nnotify: ${slack}\n`);
+    const added = await done('schedule', 'add', 'nightly', 'job.yaml', ...cron);
     expect(added).toMatch(/^nightly added; next run \d{4}-\d\d-\d\d 02:30 Europe\/Vienna \(0[01]:30 UTC\)\n$/);
     await write('task.md', script('echo another text > out.md'));
 
     const text = await done('schedule', 'show', 'nightly');
-    expect(text).toContain('command   sandflow run task.md --get out.md --label team=search --notify ');
+    expect(text).toContain('command   sandflow run job.yaml');
     expect(text).toMatch(/^cron +30 2 \* \* 1-5 in Europe\/Vienna$/m);
     expect(text).toMatch(/^get +out\.md$/m);
     expect(text).not.toContain('T0123456789abcdefgh');
@@ -71,8 +73,8 @@ describe('a schedule of the command line', () => {
   });
 
   it('is refused a second time unless it is replaced, and stays paused then', async () => {
-    const add = (...more: string[]) =>
-      run('schedule', 'add', 'twice', '--cron', '@daily', ...more, '--', 'run', 'say hello');
+    await hello();
+    const add = (...more: string[]) => run('schedule', 'add', 'twice', 'hello.yaml', '--cron', '@daily', ...more);
     expect(await add()).toMatchObject({ exitCode: 0 });
     expect(await add()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('already a schedule "twice"') });
     expect(await done('schedule', 'pause', 'twice')).toBe('twice paused\n');
@@ -90,7 +92,8 @@ describe('a schedule of the command line', () => {
   });
 
   it('names an expression that cannot be used, also one that only Temporal knows', async () => {
-    const add = (cron: string) => run('schedule', 'add', 'wrong', '--cron', cron, '--', 'run', 'say hello');
+    await hello();
+    const add = (cron: string) => run('schedule', 'add', 'wrong', 'hello.yaml', '--cron', cron);
     expect(await add('every night')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('--cron has 2 fields, but must have 5'),
@@ -105,16 +108,16 @@ describe('a schedule of the command line', () => {
 
   it('neither keeps nor shows a part of a token in a long URL', async () => {
     const long = `https://127.0.0.1:1/${'path/'.repeat(31)}?sig=Zk3yQp9Lw2Xv7Bt1Nc5Md8Rf4Hs6Jg0KaUeIoPq`;
-    const words = ['run', 'say hello', '--notify', `teams:${long}`];
-    await done('schedule', 'add', 'mail', '--cron', '@yearly', '--', ...words);
+    await write('mail.yaml', `prompt: say hello\nnotify: teams:${long}\n`);
+    await done('schedule', 'add', 'mail', 'mail.yaml', '--cron', '@yearly');
     expect(JSON.stringify(await shown('mail'))).not.toContain('Zk3');
   });
 
   it('runs a batch with the items that were stored', async () => {
     const source = await archivedSandbox(stand);
     await write('items.txt', 'say one\nsay two\n');
-    const batch = ['fanout', 'items.txt', '--source', source, '--then', 'delete'];
-    await done('schedule', 'add', 'batch', '--cron', '@weekly', '--', ...batch);
+    await write('batch.yaml', `items: items.txt\nsource: ${source}\nend: delete\n`);
+    await done('schedule', 'add', 'batch', 'batch.yaml', '--cron', '@weekly');
     await rm(join(home, 'items.txt'));
     const id = (await done('schedule', 'run-now', 'batch')).trim();
     expect(JSON.parse(await done('fanout', 'watch', id, '--json'))).toMatchObject({ outcome: 'completed' });
@@ -125,14 +128,13 @@ describe('a schedule of the command line', () => {
 
   it('runs a cleanup when the first window of its policy opens, and says if another time is outside', async () => {
     await write('policy.yaml', policyFor('nights', 'delete-sandbox', 'windows: [{between: "01:00 and 05:00"}]'));
-    const cleanup = ['--', 'cleanup', 'run', 'policy.yaml'];
-    expect(await done('schedule', 'add', 'nights', ...cleanup)).toMatch(/^nights added; next run .* 01:00/);
-    const late = await run('schedule', 'add', 'late', '--cron', '0 6 * * *', '--zone', 'UTC', ...cleanup);
+    expect(await done('schedule', 'add', 'nights', 'policy.yaml')).toMatch(/^nights added; next run .* 01:00/);
+    const late = await run('schedule', 'add', 'late', 'policy.yaml', '--cron', '0 6 * * *', '--zone', 'UTC');
     expect(late.stderr).toMatch(/No window of the policy is open at .*The cleanup then does nothing/);
 
     const old = await archived(stand, 'open-old');
     await write('open.yaml', policyFor('open', 'delete-sandbox'));
-    await done('schedule', 'add', 'open', '--', 'cleanup', 'run', 'open.yaml');
+    await done('schedule', 'add', 'open', 'open.yaml');
     const id = (await done('schedule', 'run-now', 'open')).trim();
     await expect.poll(() => stateOf(stand, old)).toBe('gone');
     await expect
@@ -141,7 +143,8 @@ describe('a schedule of the command line', () => {
   });
 
   it('runs for past times once, one after another', async () => {
-    await done('schedule', 'add', 'past', '--cron', '0 3 * * *', '--zone', 'UTC', '--', 'run', 'say hello');
+    await hello();
+    await done('schedule', 'add', 'past', 'hello.yaml', '--cron', '0 3 * * *', '--zone', 'UTC');
     const span = ['--from', '2026-11-10', '--to', '2026-11-12'];
     await done('schedule', 'backfill', 'past', ...span);
     const outcomes = async () =>
@@ -153,15 +156,16 @@ describe('a schedule of the command line', () => {
   });
 
   it('is one of a file, which changes nothing the second time and removes the others if it is asked to', async () => {
-    await done('schedule', 'add', 'other', '--cron', '@daily', '--', 'run', 'say hello');
-    await write('task.md', 'Say hello.');
+    await hello();
+    await done('schedule', 'add', 'other', 'hello.yaml', '--cron', '@daily');
+    await write('task.yaml', 'prompt: say hello\nend: delete\n');
     const file = (jitter: string) => `schedules:
   - name: first
     cron: 30 2 * * *
     zone: Europe/Vienna
-    command: [run, task.md]
+    file: hello.yaml
     jitter: ${jitter}
-  - {name: second, cron: "@every 6h", overlap: buffer-one, command: [run, say hello, --then, delete]}
+  - {name: second, cron: "@every 6h", overlap: buffer-one, file: task.yaml}
 `;
     const apply = async (...more: string[]) =>
       Object.fromEntries(
@@ -186,7 +190,8 @@ describe('a schedule of the command line', () => {
     const refused = await run('schedule', 'apply', 'none.yaml', '--remove-others');
     expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/remove every schedule .*Add --yes/) });
     expect(await done('schedule', 'apply', 'none.yaml')).toBe('');
-    await done('schedule', 'add', 'left', '--cron', '@daily', '--', 'run', 'hello');
+    await hello();
+    await done('schedule', 'add', 'left', 'hello.yaml', '--cron', '@daily');
     await expect.poll(() => done('schedule', 'list')).toContain('left');
     expect(await done('schedule', 'apply', 'none.yaml', '--remove-others', '--yes')).toContain('removed');
     await expect.poll(() => done('schedule', 'list')).not.toContain('left');
@@ -197,43 +202,48 @@ describe('a schedule of the command line', () => {
     const action = { type: 'startWorkflow', workflowType: 'none', taskQueue: 'none', args: [] } as const;
     const made = stand.client.schedule.create({ scheduleId: 'wrong-zone', spec, action });
     await expect(made).rejects.toThrow();
-    const given = ['--cron', '@daily', '--zone', 'europe/vienna', '--', 'run', 'hello'];
-    expect(await run('schedule', 'add', 'zoned', ...given)).toMatchObject({
+    await hello();
+    expect(
+      await run('schedule', 'add', 'zoned', 'hello.yaml', '--cron', '@daily', '--zone', 'europe/vienna'),
+    ).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('with its capital letters, like Europe/Vienna'),
     });
   });
 
   it('of a wrong file changes nothing, and every mistake is named', async () => {
-    await write('bad.yaml', 'schedules:\n  - {name: a, crom: "@daily", command: [run, hello]}\n  - {name: b}\n');
+    await write('bad.yaml', 'schedules:\n  - {name: a, crom: "@daily", file: hello.yaml}\n  - {name: b}\n');
     expect(await run('schedule', 'apply', 'bad.yaml')).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/schedules\[0\]\.crom: .*schedules\[1\]\.command: /),
+      stderr: expect.stringMatching(/bad\.yaml:2: schedules\[0\]\.crom: [\s\S]*bad\.yaml:3: schedules\[1\]\.file: /),
     });
+    await hello();
     await write(
       'half.yaml',
-      'schedules:\n  - {name: good, cron: "@daily", command: [run, say hello]}\n  - {name: bad, command: [run, say hello]}\n',
+      'schedules:\n  - {name: good, cron: "@daily", file: hello.yaml}\n  - {name: bad, file: hello.yaml}\n',
     );
     expect(await run('schedule', 'apply', 'half.yaml')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('half.yaml: schedule bad: --cron is missing.'),
     });
     expect(await run('schedule', 'show', 'good')).toMatchObject({ exitCode: 2 });
-    await write('alias.yaml', 'schedules:\n  - {name: good, cron: "@daily", command: [run, *nothing]}\n');
+    await write('alias.yaml', 'schedules:\n  - {name: good, cron: "@daily", file: *nothing}\n');
     expect(await run('schedule', 'apply', 'alias.yaml')).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/^error: alias\.yaml is not YAML: Unresolved alias/),
+      stderr: expect.stringMatching(/^error: alias\.yaml is no list of schedules:\n {4}alias\.yaml: Unresolved alias/),
     });
   });
 
   it.each([
-    ['an expression', 'cron: 99 * * * *, command: [run, say hello]', /--cron has the minute "99"/],
-    ['a delay', 'cron: "@daily", jitter: 2d, command: [run, say hello]', /--jitter: 2d is too long. The limit is 1d/],
-    ['a label', 'cron: "@daily", command: [run, say hello, --label, schedule=x]', /the label "schedule"/],
-    ['a source', 'cron: "@daily", command: [run, say hello, --sandbox, bx_2345abcd]', /bx_2345abcd/],
-  ])('changes nothing if the last one of a file has %s that cannot be used', async (_, last, why) => {
-    const first = '{name: before, cron: "@daily", command: [run, say hello]}';
-    await write('last.yaml', `schedules:\n  - ${first}\n  - {name: last, ${last}}\n`);
+    ['an expression', 'cron: 99 * * * *', '', /--cron has the minute "99"/],
+    ['a delay', 'cron: "@daily", jitter: 2d', '', /--jitter: 2d is too long. The limit is 1d/],
+    ['a label', 'cron: "@daily"', 'labels: {schedule: x}', /the label "schedule"/],
+    ['a source', 'cron: "@daily"', 'sandbox: bx_2345abcd', /bx_2345abcd/],
+  ])('changes nothing if the last one of a file has %s that cannot be used', async (_, last, job, why) => {
+    await hello();
+    await write('of-last.yaml', `prompt: say hello\n${job}\n`);
+    const first = '{name: before, cron: "@daily", file: hello.yaml}';
+    await write('last.yaml', `schedules:\n  - ${first}\n  - {name: last, file: of-last.yaml, ${last}}\n`);
     const applied = await run('schedule', 'apply', 'last.yaml');
     expect(applied).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(why) });
     expect(applied.stderr).toContain('last');

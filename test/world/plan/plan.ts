@@ -113,7 +113,7 @@ export type ActName = (typeof actNames)[number] | 'lease' | 'change' | 'fork';
 
 /**
  * What happens after a job has told its end. `orphans`: a cleanup stops what ended jobs have left. `nights`: somebody
- * continues the job with `--then keep`, and a cleanup stops, and another one deletes, what ended jobs have left.
+ * continues the job with `--end keep`, and a cleanup stops, and another one deletes, what ended jobs have left.
  */
 export type LaterEvent = 'orphans' | 'nights';
 

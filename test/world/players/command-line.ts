@@ -31,7 +31,7 @@ export async function playCommandLine(account: Account, { key, workSeconds }: Co
     '--quiet',
     '--id',
     key,
-    '--then',
+    '--end',
     'delete',
     '--deadline',
     `${commandLineDeadlineMs / 1_000}s`,

@@ -1,7 +1,7 @@
 /** Builds the input of an item's workflow. Pure. */
 import { executionOf, itemStep } from '../../../src/addresses/addresses.js';
 import type { FanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
-import type { OtherFields } from '../../../src/contract/workflow-safe/other-fields.js';
+import { fieldOf, forkRows } from '../../../src/job-settings/fields.js';
 import type { ChunkInput, ItemSource } from '../../../src/protocol/fanout/batch-parts.js';
 import type {
   FanoutItem,
@@ -9,12 +9,9 @@ import type {
   FanoutPolicy,
   ItemToEnd,
 } from '../../../src/protocol/fanout/fanout-input.js';
+import type { JobSettings } from '../../../src/protocol/job/job-input.js';
+import { jobSettingsWith } from '../../../src/protocol/job/job-settings-with.js';
 import { typeOf } from './budget.js';
-
-/**
- * If the service finds no machine for a fork, the fork becomes `cancelled`, and the item's next generation tries again.
- */
-const maxGenerations = 3;
 
 export function itemInput(
   chunk: ChunkInput,
@@ -31,24 +28,14 @@ export function itemInput(
   const { deployment, batchId, batchKey, policy, timing, startsFrom } = chunk;
   const { index, item, generation, lookFirst, queuedAt, toEnd } = slot;
   const step = itemStep(index);
+  // If only the fork must still be ended, there is nothing to collect.
+  const { maxGenerations, ...settings } = settingsOfItem(toEnd ? withoutFiles(item) : item, policy);
   return {
     job: {
       deployment,
       jobId: `${batchId}-${step}`,
       source: sourceOf(chunk.source, chosenOf(item, policy)),
-      waitFor: policy.waitFor ?? 'usable',
-      put: item.put ?? [],
-      prompts: item.prompts,
-      conversations: policy.conversations ?? 'one',
-      ...(policy.conversationId !== undefined && { conversationId: policy.conversationId }),
-      // If only the fork must still be ended, there is nothing to collect.
-      collect: toEnd ? [] : (item.collect ?? []),
-      ...(!toEnd && item.collectDiff !== undefined && { collectDiff: item.collectDiff }),
-      end: item.end ?? policy.end,
-      deadlineMs: item.deadlineMs ?? policy.itemDeadlineMs,
-      ttlSeconds: policy.ttlSeconds,
-      onUnknownOutcome: policy.onUnknownOutcome,
-      ...(policy.escalate && { escalate: policy.escalate }),
+      ...settings,
       maxGenerations,
       origin: {
         key: batchKey,
@@ -74,20 +61,30 @@ export function itemInput(
   };
 }
 
-type Chosen = Pick<FanoutPolicy, 'snapshots' | 'monitoring'> & Pick<FanoutItem, 'type'> & OtherFields;
+function withoutFiles({ collect: _, collectDiff: __, ...item }: FanoutItem): FanoutItem {
+  return item;
+}
+
+/** The settings of the item, and those of the batch for what the item does not set. */
+function settingsOfItem(item: FanoutItem, policy: FanoutPolicy): JobSettings {
+  const ofBatch: Partial<JobSettings> = { ...policy, deadlineMs: policy.itemDeadlineMs };
+  return jobSettingsWith({ ...ofBatch, end: policy.end, ...item });
+}
+
+/** Settings of the fork. */
+type Chosen = Partial<Extract<ItemSource, { kind: 'fork' }>>;
 
 /**
  * The settings of the fork that the batch and the item choose. It contains no undefined fields, because these would
  * replace settings of the source.
  */
-function chosenOf(item: FanoutItem, { type: ofBatch, snapshots, monitoring, forkBody }: FanoutPolicy): Chosen {
-  const type = item.type ?? ofBatch;
-  return {
-    ...forkBody,
-    ...(type !== null && { type }),
-    ...(snapshots !== undefined && { snapshots }),
-    ...(monitoring !== undefined && { monitoring }),
-  };
+function chosenOf(item: FanoutItem, policy: FanoutPolicy): Chosen {
+  const given: Readonly<Record<string, unknown>> = { ...policy, ...item };
+  const chosen = Object.entries(forkRows()).flatMap(([key, row]) => {
+    const field = fieldOf(key, row);
+    return given[field] == null ? [] : [[field, given[field]]];
+  });
+  return { ...policy.forkBody, ...Object.fromEntries(chosen) };
 }
 
 function sourceOf(source: ItemSource, chosen: Chosen): ItemSource {

@@ -1,5 +1,6 @@
 /** The state with which a batch makes calls for its source. */
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
+import { jobSettingsWith } from '../../../src/protocol/job/job-settings-with.js';
 import { JobState } from '../../job/job-state.js';
 import { confirmSandboxMissing, readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import type { BatchState } from '../batch/batch-state.js';
@@ -11,19 +12,16 @@ export function sourceJob(batch: BatchState, sandboxId: string): JobState {
     deployment,
     jobId: batchId,
     source: { kind: 'existing', sandboxId },
-    waitFor: 'usable',
-    put: [],
-    prompts: [],
-    conversations: 'one',
-    collect: [],
-    end: 'stop',
-    deadlineMs: policy.deadlineMs,
-    ttlSeconds: policy.ttlSeconds,
-    onUnknownOutcome: 'abandon',
-    maxGenerations: 1,
-    notify,
-    ...(policy.escalate && { escalate: policy.escalate }),
-    timing,
+    ...jobSettingsWith({
+      end: 'stop',
+      deadlineMs: policy.deadlineMs,
+      ttlSeconds: policy.ttlSeconds,
+      onUnknownOutcome: 'abandon',
+      maxGenerations: 1,
+      notify,
+      escalate: policy.escalate,
+      timing,
+    }),
   });
 }
 

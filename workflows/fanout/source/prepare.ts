@@ -13,8 +13,10 @@ import {
 } from '@temporalio/workflow';
 import type { AwaitedJob } from '../../../activities/fanout/workflow-status.js';
 import { executionOf, followTaskQueue, prepareStep, prepareWorkflowId } from '../../../src/addresses/addresses.js';
+import { jobSettings } from '../../../src/job-settings/job-settings.js';
 import type { FanoutSource } from '../../../src/protocol/fanout/fanout-input.js';
 import type { JobInput } from '../../../src/protocol/job/job-input.js';
+import { jobSettingsWith } from '../../../src/protocol/job/job-settings-with.js';
 import { workflowTypes } from '../../../src/protocol/messages.js';
 import type { createThenPrompt } from '../../job/create-then-prompt.js';
 import { sandboxNameOf } from '../../job/idempotency-key.js';
@@ -27,7 +29,7 @@ import { readLasting, sourceJob } from './caller.js';
 
 type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;
 
-const maxGenerations = 3;
+const maxGenerations = jobSettings.maxGenerations.default;
 
 /**
  * Prepares the source. The job continues when the batch continues as new, so it is not a child workflow. If an earlier
@@ -116,17 +118,15 @@ function jobInput(batch: BatchState, source: Preparation): JobInput {
     deployment,
     jobId: `${batchId}-${prepareStep}`,
     source: { kind: 'create', body: source.body },
-    waitFor: 'usable',
-    put: source.put,
-    commands: source.commands,
-    prompts: source.prompts,
-    conversations: 'one',
-    collect: [],
-    end: 'stop',
-    deadlineMs: source.deadlineMs,
-    ttlSeconds: policy.ttlSeconds,
-    onUnknownOutcome: policy.onUnknownOutcome,
-    maxGenerations,
+    ...jobSettingsWith({
+      put: source.put,
+      commands: source.commands,
+      prompts: source.prompts,
+      end: 'stop',
+      deadlineMs: source.deadlineMs,
+      ttlSeconds: policy.ttlSeconds,
+      onUnknownOutcome: policy.onUnknownOutcome,
+    }),
     // The name of the sandbox identifies the job, and the idempotency key prevents a second sandbox.
     origin: {
       key: batch.batchKey,

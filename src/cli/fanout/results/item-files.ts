@@ -6,8 +6,8 @@ import type { FanoutItem } from '../../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../../protocol/job/job-input.js';
 import { patchName } from '../../../protocol/job/patch-name.js';
 import { collectsPatchTwice, patchNameTaken } from '../../../workflow-client/jobs/job-input.js';
-import type { PutPair } from '../../run/file-pairs.js';
 import { findPutFiles, type LocalFile, lostModes, PutFileError, readPutFiles } from '../../run/put-files.js';
+import type { PutPair } from '../../settings/file-pairs.js';
 import { UsageError } from '../../usage-error.js';
 import { createItemPlaces, type ItemGets } from './item-places.js';
 

@@ -2,7 +2,7 @@
 import { isAbsolute, posix } from 'node:path';
 import { leadsOutOfSandbox } from '../../../contract/remote-paths.js';
 import { pathInside } from '../../place-below.js';
-import { parseGetPair } from '../../run/file-pairs.js';
+import { parseGetPair } from '../../settings/file-pairs.js';
 import { UsageError } from '../../usage-error.js';
 
 /** For each remote path of `--get`, the path below the folder of the item. */

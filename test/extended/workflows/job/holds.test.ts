@@ -180,7 +180,7 @@ it('a service that refuses every read while an agent works is what jobs show say
 });
 
 it('the end of a job that kept its sandbox says when the sandbox stops itself, and how to stop it', async () => {
-  const { stderr } = await command(['run', script('echo kept'), '--then', 'keep', '--ttl', '2h', '--id', 'keeps']);
+  const { stderr } = await command(['run', script('echo kept'), '--end', 'keep', '--ttl', '2h', '--id', 'keeps']);
   const said =
     /^ {2}The sandbox stops itself in (1 h 59 m|2 h) if no agent works in it; stop it: sandflow stop bx_\w{8}$/m;
   expect(stderr).toMatch(said);

@@ -91,11 +91,12 @@ beforeAll(async () => {
   await writeFile(join(home, 'items.txt'), 'hello\n');
   const rule = '{rule: one, match: {name: "nobody-*"}, action: delete-snapshot}';
   await writeFile(join(home, 'policy.yaml'), `name: keys\nrules: [${rule}]\n`);
-  const kept = (command: string) => `{name: kept, cron: 30 2 * * *, zone: UTC, command: ${command}}`;
-  const command = `[fanout, items.txt, --source, ${sandboxId}]`;
+  const kept = (file: string) => `{name: kept, cron: 30 2 * * *, zone: UTC, file: ${file}}`;
+  await writeFile(join(home, 'batch.yaml'), `items: items.txt\nsource: ${sandboxId}\n`);
+  await writeFile(join(home, 'job.yaml'), 'prompt: hello\nfrom: named\n');
   await writeFile(
     join(home, 'schedules.yaml'),
-    `schedules: [${kept(command)}, ${kept('[run, hello, --from, named]').replace('kept', 'other')}]\n`,
+    `schedules: [${kept('batch.yaml')}, ${kept('job.yaml').replace('kept', 'other')}]\n`,
   );
 });
 afterAll(async () => {

@@ -118,7 +118,7 @@ describe('sandflow fanout without configuration', () => {
 
   it('detaches from a batch at Ctrl-C, says how to return, and cancels it on request', async () => {
     await writeFile(join(cli.home, 'long.jsonl'), `${JSON.stringify('```sh\nwhile true; do sleep 0.2; done\n```')}\n`);
-    const watched = cli.start(['fanout', 'long.jsonl', '--source', source, '--id', 'long', '--then', 'delete']);
+    const watched = cli.start(['fanout', 'long.jsonl', '--source', source, '--id', 'long', '--end', 'delete']);
     await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('1 running');
     watched.process.kill('SIGINT');
     expect(await watched.ended).toMatchObject({

@@ -27,7 +27,7 @@ describe('sandflow run without configuration', () => {
   it('prints all lines of the agent in a pipe, in order, and the transcript of a job whose sandbox is deleted', async () => {
     const prompt = `${shell('echo first; sleep 1')}\n${shell('echo second')}`;
     const id = `told-${randomUUID().slice(0, 8)}`;
-    const { stderr } = await cli.run(['run', prompt, '--id', id, '--then', 'delete']);
+    const { stderr } = await cli.run(['run', prompt, '--id', id, '--end', 'delete']);
     const marks = [
       'creating the sandbox',
       'agent | first',
@@ -75,7 +75,7 @@ describe('sandflow run without configuration', () => {
     await writeFile(join(cli.home, 'in.txt'), 'forth');
     const prompt = shell('cat data/in.txt > out.txt; echo " and back" >> out.txt');
     const files = ['--put', 'in.txt:data/in.txt', '--get', 'out.txt:got/out.txt'];
-    expect(await cli.run(['run', prompt, ...files, '--id', 'files', '--then', 'delete'])).toMatchObject({
+    expect(await cli.run(['run', prompt, ...files, '--id', 'files', '--end', 'delete'])).toMatchObject({
       exitCode: 0,
     });
     expect(await readFile(join(cli.home, 'got/out.txt'), 'utf8')).toBe('forth and back\n');
@@ -105,7 +105,7 @@ describe('sandflow run without configuration', () => {
   });
 
   it('exits with 1 for another outcome', async () => {
-    const { exitCode, stdout } = await cli.run(['run', shell('exit 3'), '--then', 'delete', '--json']);
+    const { exitCode, stdout } = await cli.run(['run', shell('exit 3'), '--end', 'delete', '--json']);
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'prompt_failed', deletion: { status: 'completed' } });
   });

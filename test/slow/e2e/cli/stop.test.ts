@@ -9,7 +9,7 @@ describe('sandflow stop without configuration', () => {
   afterAll(() => cli.close());
 
   it('stops a sandbox that a job kept, as docs/stop.md shows, and reports the work as saved', async () => {
-    const kept = await cli.run(['run', 'Say hello', '--id', 'hello', '--then', 'keep', '--json']);
+    const kept = await cli.run(['run', 'Say hello', '--id', 'hello', '--end', 'keep', '--json']);
     expect(kept.exitCode).toBe(0);
     const { sandboxId } = JSON.parse(kept.stdout) as { sandboxId: string };
     const stop = ['stop', '--all', '--name', 'sf-*-hello-*', '--wait', '--yes'];

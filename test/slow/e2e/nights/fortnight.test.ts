@@ -46,43 +46,28 @@ it('a fortnight of nights misses nothing and doubles nothing', { timeout: 2_400_
   );
   writeFileSync(join(cli.home, 'items.txt'), 'say one\nsay two\nsay three\n');
   const rules = [{ rule: 'old jobs', match: { name: 'sf-*-job-*' }, keepLast: 3, action: 'delete-sandbox' }];
-  writeFileSync(join(cli.home, 'policy.json'), JSON.stringify({ name: 'old', limits: { maxPercent: 100 }, rules }));
 
   await done(cli, 'up');
   const made = JSON.parse(await done(cli, 'run', 'say hello', '--id', 'source', '--json'));
-  const times = ['--cron', `@every ${everyMs / 1_000}s`, '--overlap', 'buffer-all', '--'];
+  const times = ['--cron', `@every ${everyMs / 1_000}s`, '--overlap', 'buffer-all'];
   const working = shell('sleep 4; echo done');
-  await done(cli, 'schedule', 'add', 'job', ...times, 'run', working);
-  await done(
-    cli,
-    'schedule',
-    'add',
-    'batch',
-    ...times,
-    'fanout',
-    'items.txt',
-    '--source',
-    made.sandboxId,
-    '--then',
-    'delete',
-  );
-  await done(cli, 'schedule', 'add', 'clean', ...times, 'cleanup', 'run', 'policy.json');
-
-  const escalate = ['--escalate', '2s: resume-and-stop, 4s: notify, 6s: delete', '--escalate-may-delete'];
-  await done(
-    cli,
-    'schedule',
-    'add',
-    'sweep',
-    ...times,
-    'stops',
-    'sweep',
-    ...escalate,
-    '--failing-for',
-    '1m',
-    '--protect',
-    'keep-*',
-  );
+  const file = (name: string, content: object) =>
+    writeFileSync(join(cli.home, `${name}.yaml`), JSON.stringify(content));
+  file('job', { prompt: working });
+  await done(cli, 'schedule', 'add', 'job', 'job.yaml', ...times);
+  file('batch', { items: 'items.txt', source: made.sandboxId, end: 'delete' });
+  await done(cli, 'schedule', 'add', 'batch', 'batch.yaml', ...times);
+  file('clean', { name: 'old', limits: { maxPercent: 100 }, rules });
+  await done(cli, 'schedule', 'add', 'clean', 'clean.yaml', ...times);
+  file('sweep', {
+    name: 'stop-sweep',
+    limits: { maxActions: 20, maxPercent: 100 },
+    protect: ['keep-*'],
+    escalate: '2s: resume-and-stop, 4s: notify, 6s: delete',
+    escalateMayDelete: true,
+    rules: [{ rule: 'failing stops', match: { stopFailingFor: '1m' }, action: 'escalate' }],
+  });
+  await done(cli, 'schedule', 'add', 'sweep', 'sweep.yaml', ...times);
   let failing: Failing | undefined;
 
   for (let night = 1; night <= nights; night += 1) {

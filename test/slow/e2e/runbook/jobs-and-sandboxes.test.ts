@@ -40,7 +40,7 @@ it('A job waits for a person', async () => {
 });
 
 it('A stop keeps failing', async () => {
-  expect(await stand.run(['run', 'Say hello', '--id', 'kept', '--then', 'keep'])).toMatchObject({ exitCode: 0 });
+  expect(await stand.run(['run', 'Say hello', '--id', 'kept', '--end', 'keep'])).toMatchObject({ exitCode: 0 });
   const sandboxId = await stand.sandboxOf('kept');
   await arm(stand.service, [{ kind: 'stop_fails', times: 1_000 }]);
   expect(await stand.run(['stop', sandboxId])).toMatchObject({ exitCode: 0 });

@@ -36,7 +36,7 @@ it('The service does not answer', async () => {
 });
 
 it('Temporal lost its data', async () => {
-  expect(await cli.run(['run', 'Say hello', '--id', 'forgotten', '--then', 'keep'])).toMatchObject({ exitCode: 0 });
+  expect(await cli.run(['run', 'Say hello', '--id', 'forgotten', '--end', 'keep'])).toMatchObject({ exitCode: 0 });
   // The supervisor starts the server again, with an empty database.
   rmSync(join(cli.home, 'temporal.db'), { force: true });
   const killed = killPart(cli, 'temporal');

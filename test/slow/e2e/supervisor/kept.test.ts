@@ -1,4 +1,6 @@
 /** Tier slow, about 30 s of CPU: `sandflow up`, and the death of its supervisor. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
 
@@ -10,7 +12,8 @@ afterEach(() => home.close());
 
 it('a killed supervisor is missed, by name, and the next command brings its stack back as up', async () => {
   await home.run(['up']);
-  const schedule = ['schedule', 'add', 'nightly', '--cron', '30 2 * * *', '--zone', 'UTC', '--', 'run', 'hello'];
+  await writeFile(join(home.home, 'job.yaml'), 'prompt: hello\n');
+  const schedule = ['schedule', 'add', 'nightly', 'job.yaml', '--cron', '30 2 * * *', '--zone', 'UTC'];
   expect(await home.run(schedule)).toMatchObject({ exitCode: 0 });
   // A second `up` looks again at what is open.
   const { stdout } = await home.run(['up', '--json']);

@@ -153,7 +153,7 @@ it('no secret is in a history, a log, an error, a metric, a report, a result or 
   onTestFinished(() => rmSync(scripts, { recursive: true }));
   await writeFile(join(scripts, 'setup.sh'), `: ${setupCanary}\nsleep 2\n`);
   const setup = ['--environment', 'secretive', '--setup', `@${join(scripts, 'setup.sh')}`];
-  const done = await run('run', prompt, '--id', 'one', ...setup, '--get', 'none', '--json', '--then', 'keep');
+  const done = await run('run', prompt, '--id', 'one', ...setup, '--get', 'none', '--json', '--end', 'keep');
   const { sandboxId, prompts } = JSON.parse(done);
   expect(prompts[0].result).toContain('both are there');
   const missing = ['--sandbox', 'bx_22222222', '--no-check'];

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forkSettingsOf, matrixOf, policyOf } from '../../../../src/cli/fanout/batch-input.js';
+import { matrixOf, policyOf } from '../../../../src/cli/fanout/batch-input.js';
 import { freshSourceText, sourceOf } from '../../../../src/cli/fanout/fanout-source.js';
 import type { FanoutOptions } from '../../../../src/cli/fanout/options.js';
 import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
@@ -13,7 +13,6 @@ const none: FanoutOptions = {
   provider: [],
   model: [],
   effort: [],
-  repeat: '1',
   put: [],
   label: [],
   get: [],
@@ -24,15 +23,15 @@ const none: FanoutOptions = {
   snapshots: true,
   check: true,
   monitoring: true,
-  waitFor: 'usable',
 };
 const parts = { setupScript: undefined, prompts: [], put: [] };
 
 describe('the policy of a batch', () => {
   it('contains only given options, so that a resume changes only those', () => {
-    expect(policyOf({})).toEqual({});
+    expect(policyOf('fanout', none)).toEqual({});
     expect(
-      policyOf({
+      policyOf('fanout', {
+        ...none,
         concurrency: '5',
         retries: '2',
         first: '3',
@@ -56,7 +55,7 @@ describe('the policy of a batch', () => {
       ttlSeconds: 90,
       onUnknownOutcome: 'resend',
     });
-    expect(policyOf({ failFast: true })).toEqual({ stopAt: { kind: 'fail_fast' } });
+    expect(policyOf('fanout', { ...none, failFast: true })).toEqual({ stopAt: { kind: 'fail_fast' } });
   });
 
   it.each([
@@ -67,13 +66,13 @@ describe('the policy of a batch', () => {
     [{ budget: '10' }, '--budget: "10" is not a duration'],
     [{ ttl: '10ms' }, '--ttl must be at least 1s'],
   ])('%j is refused', (options, message) => {
-    expect(() => policyOf(options)).toThrow(message);
+    expect(() => policyOf('fanout', { ...none, ...options })).toThrow(message);
   });
 });
 
 describe('client rows: how the forks of a batch are created and prompted', () => {
   it('is not part of the policy unless an option says so', () => {
-    expect(forkSettingsOf(none)).toEqual({});
+    expect(policyOf('fanout', none)).toEqual({});
   });
 
   it('has the options that run has', () => {
@@ -85,7 +84,7 @@ describe('client rows: how the forks of a batch are created and prompted', () =>
       snapshots: false,
       monitoring: false,
     } as const;
-    expect(forkSettingsOf(given)).toEqual({
+    expect(policyOf('fanout', given)).toEqual({
       waitFor: 'hydrated',
       conversations: 'each',
       conversationId: 'conv_1',
@@ -133,7 +132,7 @@ describe('the source of a batch', () => {
       from: 'base',
       body: { environment: 'web' },
     });
-    expect(sourceOf({ ...none, command: ['ls'], prepareThen: 'delete' }, { ...parts, prompts: ['set up'] })).toEqual({
+    expect(sourceOf({ ...none, command: ['ls'], prepareEnd: 'delete' }, { ...parts, prompts: ['set up'] })).toEqual({
       kind: 'prepare',
       body: {},
       put: [],
@@ -161,7 +160,8 @@ describe('the source of a batch', () => {
     [{ command: ['ls'], environment: 'web', env: false }, 'Use --environment or --no-env, not both'],
     [{ command: ['ls'], prepareDeadline: 'soon' }, '--prepare-deadline: "soon" is not a duration'],
   ])('%j is refused', (options, message) => {
-    expect(() => sourceOf({ ...none, ...options }, parts)).toThrow(message);
+    const given = { ...none, ...options };
+    expect(() => [policyOf('fanout', given), sourceOf(given, parts)]).toThrow(message);
   });
 });
 

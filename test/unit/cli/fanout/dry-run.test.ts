@@ -115,7 +115,7 @@ describe('sandflow fanout refuses before it starts anything:', () => {
       '--get: ../b.txt leads out of the folder of the item. Use a relative path',
     ],
     [['prompts.txt', ...source, '--first', '9'], '--first 9: there are only 4 items. Use at most --first 4.'],
-    [['prompts.txt', ...source, '--then', 'burn'], 'Allowed choices are stop, delete, keep'],
+    [['prompts.txt', ...source, '--end', 'burn'], 'Allowed choices are stop, delete, keep'],
     [['resume', 'one', '--first', 'x'], '--first must be a whole number'],
     [['show', 'Bad_Id'], 'The batch id "Bad_Id" must be lower-case'],
     [['list', '--limit', '0'], '--limit must be a whole number'],

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
 import { createItemPlaces, parseItemGets } from '../../../../src/cli/fanout/results/item-places.js';
-import { parseGetPair } from '../../../../src/cli/run/file-pairs.js';
+import { parseGetPair } from '../../../../src/cli/settings/file-pairs.js';
 
 describe('--get of a batch', () => {
   it.each([

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { batchCommands, openItemSources } from '../../../../src/cli/fanout/item-sources.js';
+import { batchCommands, itemSources } from '../../../../src/cli/fanout/item-sources.js';
 import { createProgram } from '../../../../src/cli/program.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
@@ -18,39 +18,43 @@ const text = async (content: AsyncIterable<string | Uint8Array>) => {
 };
 
 describe('the sources of items', () => {
-  it('are files, pipes and stdin, and each can be read twice', async () => {
+  it('are files, pipes and stdin', async () => {
     const cwd = await temporaryDirectory();
     await promisify(execFile)('mkfifo', [join(cwd, 'pipe.jsonl')]);
     await writeFile(join(cwd, 'items.txt'), 'from a file');
     const given = ['pipe.jsonl', 'items.txt', '/dev/stdin'];
-    const [{ sources, close }] = await Promise.all([
-      openItemSources(given, undefined, { cwd, stdin: stdin() }),
-      writeFile(join(cwd, 'pipe.jsonl'), '"from a pipe"'),
-    ]);
+    const sources = await itemSources(given, {}, { cwd, stdin: stdin() });
     expect(sources.map(({ file, format }) => [file, format])).toEqual([
       ['pipe.jsonl', 'jsonl'],
       ['items.txt', 'text'],
       ['stdin', 'text'],
     ]);
-    for (const _ of [1, 2]) {
-      const texts = await Promise.all(sources.map(({ open }) => text(open())));
-      expect(texts).toEqual(['"from a pipe"', 'from a file', 'from stdin']);
-    }
-    await close();
-    expect((await readdir(cwd)).sort()).toEqual(['items.txt', 'pipe.jsonl']);
+    const [texts] = await Promise.all([
+      Promise.all(sources.map(({ open }) => text(open()))),
+      writeFile(join(cwd, 'pipe.jsonl'), '"from a pipe"'),
+    ]);
+    expect(texts).toEqual(['"from a pipe"', 'from a file', 'from stdin']);
   });
 
   it('may be a device, and not a folder', async () => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, 'folder'));
-    const { sources, close } = await openItemSources(['/dev/null'], 'csv', { cwd, stdin: stdin() });
+    const sources = await itemSources(['/dev/null'], { format: 'csv' }, { cwd, stdin: stdin() });
     expect(await Promise.all(sources.map(({ open }) => text(open())))).toEqual(['']);
-    await close();
-    const folder = openItemSources(['folder'], undefined, { cwd, stdin: stdin() });
+    const folder = itemSources(['folder'], {}, { cwd, stdin: stdin() });
     await expect(folder).rejects.toThrow('folder is not a file. Use a file of prompts');
-    const twice = openItemSources(['-', '/dev/fd/0'], undefined, { cwd, stdin: stdin() });
+    const twice = itemSources(['-', '/dev/fd/0'], {}, { cwd, stdin: stdin() });
     await expect(twice).rejects.toThrow('Stdin (-) can be given only once.');
   });
+});
+
+it('may be the items that a batch file holds itself', async () => {
+  const itemsInFile = { file: 'batch.yaml', items: ['Say hello', { prompt: 'Say bye', id: 'b' }] };
+  const sources = await itemSources([], { itemsInFile }, { cwd: '/', stdin: stdin() });
+  expect(await Promise.all(sources.map(({ open }) => text(open())))).toEqual([
+    '["Say hello",\n{"prompt":"Say bye","id":"b"}]',
+  ]);
+  expect(sources).toMatchObject([{ file: 'batch.yaml: item', format: 'json' }]);
 });
 
 it('knows every command of fanout, which may be mistyped', () => {

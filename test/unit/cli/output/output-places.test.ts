@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { requireResultPlaces } from '../../../../src/cli/fanout/result-places.js';
 import { requirePlaces } from '../../../../src/cli/output-places.js';
-import { requireGetPlaces } from '../../../../src/cli/run/file-pairs.js';
+import { requireGetPlaces } from '../../../../src/cli/settings/file-pairs.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
 it.skipIf(process.platform === 'win32')(

@@ -3,6 +3,8 @@ import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
+import { findPutFiles, lostModes, readPutFiles } from '../../../../src/cli/run/put-files.js';
+import { saveFiles } from '../../../../src/cli/run/save-files.js';
 import {
   diffFolderOf,
   type PutPair,
@@ -10,9 +12,7 @@ import {
   parseGetPairs,
   parsePutPair,
   withPatch,
-} from '../../../../src/cli/run/file-pairs.js';
-import { findPutFiles, lostModes, readPutFiles } from '../../../../src/cli/run/put-files.js';
-import { saveFiles } from '../../../../src/cli/run/save-files.js';
+} from '../../../../src/cli/settings/file-pairs.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
 function collected(path: string, content: string) {

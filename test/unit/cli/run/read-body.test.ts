@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { optionNameOf } from '../../../../src/cli/run/option-names.js';
 import { readBody } from '../../../../src/cli/run/read-body.js';
+import { optionNameOf } from '../../../../src/cli/settings/checked-input.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
 it('further fields of a request are read from the command line or from a file', async () => {
@@ -39,5 +39,6 @@ it.each([
   ['prompts.0.prompt', 'the prompts'],
   ['source.sandboxId', 'the sandbox (--sandbox, --fork or --from)'],
 ])('a wrong field %s is named as %s', (field, option) => {
-  expect(optionNameOf(field)).toBe(option);
+  const command = field.startsWith('policy') ? 'fanout' : 'run';
+  expect(optionNameOf(command, field.split('.'))).toBe(option);
 });

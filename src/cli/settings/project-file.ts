@@ -7,7 +7,7 @@ import { isTrustedOwner } from '../../os/owner.js';
 import { checkInput, problemLine } from '../../settings/input-problems.js';
 import { withoutMark } from '../../texts/parse-json.js';
 import { badConfiguration } from '../usage-error.js';
-import type { ProjectSettings } from './project-schema.js';
+import type { FileCommand, FileSettings } from './file-schema.js';
 
 const fileName = 'sandflow.json';
 const maxBytes = 64 * 1024;
@@ -16,7 +16,7 @@ const writableByGroup = 0o020;
 
 export interface Project {
   readonly path: string;
-  readonly settings: ProjectSettings;
+  readonly settings: Readonly<Partial<Record<FileCommand, FileSettings>>>;
 }
 
 /**
@@ -33,9 +33,10 @@ export async function readProject(cwd: string): Promise<Project | undefined> {
     // The message of the parser would quote the file.
     throw error instanceof SyntaxError ? badConfiguration(`${path}: this is not JSON.`) : error;
   }
-  const { projectSchema } = await import('./project-schema.js');
+  const { projectSchema } = await import('./file-schema.js');
   const { data, problems } = checkInput(projectSchema, value);
-  if (problems === null) return { path, settings: data };
+  if (problems === null)
+    return { path, settings: { ...(data.run && { run: data.run }), ...(data.fanout && { fanout: data.fanout }) } };
   throw badConfiguration(`${path}: ${problems.slice(0, 1).map(problemLine).join()}.`);
 }
 

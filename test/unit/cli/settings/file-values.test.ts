@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { jobDefaults } from '../../../../src/cli/config/job-defaults.js';
+import { optionsOfFile } from '../../../../src/cli/settings/file-values.js';
 
-const values = (...args: Parameters<typeof jobDefaults>) => Object.fromEntries(jobDefaults(...args));
+const values = (...args: Parameters<typeof optionsOfFile>) => Object.fromEntries(optionsOfFile(...args));
 
 describe('the value of an option', () => {
   it('comes from the flag, then the project', () => {
@@ -20,10 +20,9 @@ describe('the value of an option', () => {
   });
 
   it('never changes or deletes a sandbox that the user names', () => {
-    const deletes = Object.fromEntries([['then', 'delete']]);
-    const ofProject = { ...deletes, type: 'xlarge', from: 'base', model: 'm' };
+    const ofProject = { end: 'delete', type: 'xlarge', from: 'base', model: 'm' };
     expect(values('run', { sandbox: 'bx_2345abcd' }, ofProject)).toEqual({ model: 'm' });
-    expect(values('run', { fork: 'bx_2345abcd' }, ofProject)).toEqual({ ...deletes, type: 'xlarge', model: 'm' });
+    expect(values('run', { fork: 'bx_2345abcd' }, ofProject)).toEqual({ end: 'delete', type: 'xlarge', model: 'm' });
   });
 
   it.each([

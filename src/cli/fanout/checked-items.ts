@@ -1,0 +1,59 @@
+/**
+ * Keeps the checked items of a batch on this disk until they are sent. So a file, stdin or a pipe is read once, nothing
+ * that changes it meanwhile is sent unchecked, and the number of items is not limited by memory.
+ */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
+import type { ItemWish } from '../../fanout/index.js';
+
+export interface CheckedItems {
+  /** Reads them in order; may be called again. */
+  items(): AsyncIterable<ItemWish>;
+  /** Removes them from the disk. */
+  close(): Promise<void>;
+}
+
+/**
+ * Reads all items once.
+ * @param check throws for an item that cannot be sent
+ * @throws what `check` and the items throw; nothing is left on the disk then
+ */
+export async function checkItems(
+  items: AsyncIterable<ItemWish>,
+  check: (item: ItemWish) => Promise<void>,
+): Promise<CheckedItems> {
+  const folder = await mkdtemp(join(tmpdir(), 'sandflow-items-'));
+  const close = () => rm(folder, { recursive: true, force: true });
+  try {
+    const path = join(folder, 'items.jsonl');
+    await pipeline(linesOf(items, check), createWriteStream(path, { mode: 0o600 }));
+    return { items: () => itemsIn(path), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Line ends for the reader of lines, but not for JSON. */
+const lineEnds = /[\u2028\u2029]/g;
+
+async function* linesOf(
+  items: AsyncIterable<ItemWish>,
+  check: (item: ItemWish) => Promise<void>,
+): AsyncGenerator<string> {
+  for await (const item of items) {
+    await check(item);
+    const text = JSON.stringify(item).replace(lineEnds, (end) => (end === '\u2028' ? '\\u2028' : '\\u2029'));
+    yield `${text}\n`;
+  }
+}
+
+async function* itemsIn(path: string): AsyncGenerator<ItemWish> {
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    yield JSON.parse(line) as ItemWish;
+  }
+}

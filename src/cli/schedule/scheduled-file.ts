@@ -1,0 +1,76 @@
+/** Reads the file that a schedule runs: of a job, a batch or a cleanup. Loads no heavy module. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import { parse } from 'yaml';
+import type { CleanupPolicy } from '../../retention/index.js';
+import { readPolicyFile } from '../cleanup/policy-file.js';
+import type { CommandContext, Parent } from '../command.js';
+import { declareFanout, type FanoutOptions } from '../fanout/options.js';
+import type { FanoutCommand } from '../fanout/read-fanout.js';
+import { programName } from '../program-name.js';
+import { declareRun, type RunOptions } from '../run/options.js';
+import type { RunCommand } from '../run/read-run.js';
+import { applyFiles, isSettingsFile } from '../settings/apply-files.js';
+import { UsageError } from '../usage-error.js';
+
+/** What a file says, checked. */
+export type ScheduledFile = {
+  /** The command that would run the file now. */
+  readonly words: readonly string[];
+} & (
+  | { readonly kind: 'job'; readonly read: RunCommand; readonly options: RunOptions }
+  | { readonly kind: 'batch'; readonly read: FanoutCommand; readonly options: FanoutOptions }
+  | { readonly kind: 'cleanup'; readonly policy: CleanupPolicy }
+);
+
+/** @throws UsageError, and what the command that runs the file throws */
+export async function readScheduledFile(file: string, context: CommandContext): Promise<ScheduledFile> {
+  const { io } = context;
+  if (!isSettingsFile(file)) {
+    throw new UsageError(
+      `"${file}" is not a YAML file. A schedule runs the file of a job, a batch or a cleanup, such as job.yaml; \`${programName} run --help\` shows one.`,
+    );
+  }
+  const fields = await fieldsOf(resolve(io.cwd, file));
+  if (fields.includes('rules')) {
+    return { words: ['cleanup', 'run', file], kind: 'cleanup', policy: await readPolicyFile(file, io) };
+  }
+  const words = [fields.includes('items') ? 'fanout' : 'run', file];
+  let read: ScheduledFile | undefined;
+  const program = new Command('sandflow').exitOverride();
+  const parent = program as unknown as Parent;
+  declareRun(parent).action(async (prompts, options) => {
+    requireNoPlace(options.get, 'jobs watch JOB');
+    const { readRun } = await import('../run/read-run.js');
+    read = { words, kind: 'job', read: await readRun(prompts, options, io), options };
+  });
+  declareFanout(parent).action(async (items, options) => {
+    requireNoPlace(options.get, 'fanout watch BATCH');
+    const { readFanout } = await import('../fanout/read-fanout.js');
+    read = { words, kind: 'batch', read: await readFanout(items, options, io), options };
+  });
+  applyFiles(program, context);
+  await program.parseAsync(words, { from: 'user' });
+  if (!read) throw new UsageError(`${file} describes no job, batch or cleanup.`);
+  return read;
+}
+
+/** The fields at the top of a YAML file; none of what is not YAML, which is told when the file is read. */
+async function fieldsOf(path: string): Promise<readonly string[]> {
+  try {
+    const value: unknown = parse(await readFile(path, 'utf8'));
+    return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** A run of a schedule has no machine on which it could save a file. */
+function requireNoPlace(gets: readonly string[], watch: string): void {
+  const get = gets.find((one) => one.includes(':'));
+  if (get === undefined) return;
+  throw new UsageError(
+    `get: ${get}: a schedule saves no files on this machine. Name only the file of the sandbox; \`${programName} ${watch} --get ${get}\` saves it.`,
+  );
+}

@@ -1,0 +1,56 @@
+/** Gives `run` and `fanout` the settings of the file that they name, and the defaults of the project. */
+import type { Command } from 'commander';
+import type { CommandContext } from '../command.js';
+import type { CliIo } from '../io.js';
+import { createPaint } from '../output/terminal.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { UsageError } from '../usage-error.js';
+import type { FileCommand } from './file-schema.js';
+import { optionsOfFile } from './file-values.js';
+import { readProject } from './project-file.js';
+
+/** True for the name of a file of a job or a batch, such as `job.yaml`. */
+export function isSettingsFile(word: string): boolean {
+  return /^[^@\n]*\.ya?ml$/i.test(word);
+}
+
+export function applyFiles(program: Command, { io }: CommandContext): void {
+  program.hook('preAction', async (_, command) => {
+    const name = command.name();
+    if (command.parent !== program || (name !== 'run' && name !== 'fanout')) return;
+    await applyNamedFile(name, command, io);
+    const given = givenTo(command);
+    const project = await readProject(io.cwd);
+    if (!project) return;
+    const defaults = optionsOfFile(name, given, project.settings[name] ?? {});
+    for (const [option, value] of defaults) command.setOptionValueWithSource(option, value, 'config');
+    // A project file comes with the code, so show its choices.
+    if (defaults.size === 0 || given.quiet === true) return;
+    const chosen = [...defaults].map(([option, value]) => `${option} ${[value].flat().join(',')}`);
+    const line = oneLine(`Defaults of ${project.path}: ${chosen.join('; ')}`);
+    io.stderr.write(`${createPaint(io.stderr)('dim', line)}\n`);
+  });
+}
+
+function givenTo(command: Command): Readonly<Record<string, unknown>> {
+  const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) !== 'default');
+  return Object.fromEntries(given);
+}
+
+/** An option on the command line counts more than the file. */
+async function applyNamedFile(name: FileCommand, command: Command, io: Pick<CliIo, 'cwd'>): Promise<void> {
+  const words = [command.processedArgs[0] ?? []].flat().map(String);
+  const file = words.find(isSettingsFile);
+  if (file === undefined) return;
+  if (words.length > 1) {
+    const what = name === 'run' ? 'its prompt' : 'its items';
+    throw new UsageError(`${file} holds a ${name === 'run' ? 'job' : 'batch'} with ${what}. Give it alone.`);
+  }
+  const { readSettingsFile } = await import('./settings-file.js');
+  const { settings, items } = await readSettingsFile(name, file, io);
+  for (const [option, value] of optionsOfFile(name, givenTo(command), settings)) {
+    command.setOptionValueWithSource(option, value, 'config');
+  }
+  command.processedArgs[0] = typeof items === 'string' ? [items] : [];
+  if (typeof items === 'object') command.setOptionValueWithSource('itemsInFile', items, 'config');
+}

@@ -1,0 +1,64 @@
+/** Reads a YAML file, and reports the line of each problem. */
+import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { checkInput, fieldText } from './input-problems.js';
+
+/** What YAML is read for. */
+export interface ReadYamlOptions<Output> {
+  /** Name of the file, for errors. */
+  readonly file: string;
+  readonly schema: z.ZodType<Output>;
+  /** How an error names the file as a whole, such as `the policy`. */
+  readonly whole: string;
+  /** @param lines one line for each problem, with the file and its line @returns the error */
+  readonly refuse: (lines: readonly string[], cause?: unknown) => Error;
+}
+
+/** @param text YAML 1.2; JSON is YAML, too @throws the error of `refuse` */
+export function readYaml<Output>(text: string, { file, schema, whole, refuse }: ReadYamlOptions<Output>): Output {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const syntax = document.errors.map(({ message, pos }) => `${file}:${lines.linePos(pos[0]).line}: ${message}`);
+  if (syntax.length > 0) throw refuse(syntax);
+  const { data, problems } = checkInput(schema, plain(document, file, refuse) ?? {});
+  if (problems === null) return data;
+  const lineOf = (path: readonly PropertyKey[]) => {
+    const offset = offsetOf(document.contents, path);
+    return offset === undefined ? 1 : lines.linePos(offset).line;
+  };
+  throw refuse(
+    problems.map(({ path, message }) => {
+      const field = path.length === 0 ? whole : fieldText(path);
+      return `${file}:${lineOf(path)}: ${field}: ${message}`;
+    }),
+  );
+}
+
+/** Aliases may be of nothing, or fill the memory. */
+function plain(
+  document: ReturnType<typeof parseDocument>,
+  file: string,
+  refuse: ReadYamlOptions<unknown>['refuse'],
+): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'it cannot be read';
+    throw refuse([`${file}: ${why}`], cause);
+  }
+}
+
+/** Offset in the text of the entry at `path`. If the path is incomplete, its existing part counts. */
+function offsetOf(root: Node | null, path: readonly PropertyKey[]): number | undefined {
+  let node: unknown = root;
+  let offset = root?.range?.[0];
+  for (const step of path) {
+    const pair = isMap(node) ? node.items.find(({ key: known }) => isScalar(known) && known.value === step) : undefined;
+    const next = pair ? pair.value : isSeq(node) ? node.items[Number(step)] : undefined;
+    const found = pair ? pair.key : next;
+    if (!isNode(found) || found.range == null) return offset;
+    offset = found.range[0];
+    node = next;
+  }
+  return offset;
+}
