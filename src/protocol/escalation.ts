@@ -5,6 +5,7 @@
 
 import { SandflowError } from '../errors/sandflow-error.js';
 import { durationText, readDurationMs } from '../texts/duration.js';
+import { maxEscalationSteps } from './limits.js';
 
 /** What a step of an escalation can do. */
 export const escalationActions = ['resume-and-stop', 'notify', 'delete'] as const;
@@ -31,7 +32,6 @@ export interface Escalation {
   readonly mayDelete?: boolean;
 }
 
-const mostSteps = 20;
 /** Two years: no data is kept for longer. */
 const longestMs = 732 * 86_400_000;
 
@@ -81,7 +81,8 @@ export function escalationProblem(
   { deleteFlag = 'mayDelete: true' }: Pick<ParseEscalationOptions, 'deleteFlag'> = {},
 ): string | undefined {
   if (steps.length === 0) return 'it has no steps; write steps like 30m: notify';
-  if (steps.length > mostSteps) return `it has ${steps.length} steps, but at most ${mostSteps} are allowed`;
+  if (steps.length > maxEscalationSteps)
+    return `it has ${steps.length} steps, but at most ${maxEscalationSteps} are allowed`;
   for (const [index, step] of steps.entries()) {
     const name = `step "${stepText(step)}"`;
     if (!(step.afterMs >= 1_000)) return `${name}: it must be due after at least 1s`;

@@ -18,6 +18,17 @@ export const maxActivityResultBytes = 1_500_000;
 /** The most prompts, files, commands or paths of one job, including those that are added while it runs. */
 export const maxSteps = 1_000;
 
+/** The longest time of one command, in seconds, if its job does not end before. */
+export const longestCommandSeconds = 3_600;
+/** The most steps of an escalation. */
+export const maxEscalationSteps = 20;
+/** The longest random delay of a schedule, in ms. */
+export const longestJitterMs = 86_400_000;
+/** How long after its time a missed run of a schedule may start, in ms, unless it says otherwise. */
+export const defaultCatchUpMs = 86_400_000;
+/** The same, at most. */
+export const longestCatchUpMs = 366 * 86_400_000;
+
 /** How long a job may take to end its sandbox after its deadline, in ms, if its timing does not say otherwise. */
 export const defaultCleanUpMs = 900_000;
 

@@ -1,13 +1,11 @@
 /** Finds the protected sandboxes whose data is about to expire. Pure. */
 
+import { dataKeptMs } from '../contract/workflow-safe/limits.js';
 import type { ExpiryWarning, SandboxFacts } from '../protocol/cleanup-plan.js';
 import type { CleanupPolicy } from '../protocol/cleanup-policy.js';
 import { isDate } from '../texts/is-date.js';
 import { fitsAny } from './glob.js';
 import type { Candidate } from './match.js';
-
-/** The service deletes snapshot data 14 days after the stop (specification, "Limits"). */
-const dataKeptMs = 14 * 86_400_000;
 
 /**
  * When the service deletes the data of a stopped sandbox; undefined while the sandbox runs, and if there is no data.

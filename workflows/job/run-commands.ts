@@ -1,10 +1,12 @@
 /** Runs the commands of a job in its sandbox, sequentially, each at most once. */
+
 import { CancellationScope, sleep, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { SandflowActivities } from '../../activities/index.js';
 import { executionOf } from '../../src/addresses/addresses.js';
 import { outcomeUnknownCode } from '../../src/contract/workflow-safe/service-failure.js';
 import { isListed, isUsable } from '../../src/contract/workflow-safe/states.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
+import { longestCommandSeconds } from '../../src/protocol/limits.js';
 import { headOf, type Text } from '../../src/protocol/stored-text.js';
 import { cut } from '../../src/texts/length.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
@@ -27,7 +29,6 @@ import { wasReset } from './was-reset.js';
 type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>;
 type CommandAnswer = Extract<MarkedEnd, { answer: unknown }>['answer'];
 
-const longestCommandSeconds = 3_600;
 const tailLength = 2_000;
 const longestRemovalMs = 30_000;
 

@@ -1,11 +1,11 @@
 /** Checks one schedule of the command line or of a file. */
 
 import { scheduleNameProblem } from '../../addresses/schedule-addresses.js';
+import { longestCatchUpMs, longestJitterMs } from '../../protocol/limits.js';
 import type { ScheduleTimes } from '../../protocol/schedule.js';
 import { firstWindowCron } from '../../retention/index.js';
 import { isTimeZone } from '../../texts/time-zone.js';
 import { cronProblem } from '../../workflow-client/schedules/cron-problem.js';
-import { longestCatchUpMs, longestJitterMs } from '../../workflow-client/schedules/schedule-input.js';
 import type { CommandContext } from '../command.js';
 import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';

@@ -2,6 +2,7 @@
 
 import { ownerWorkflowId } from '../../addresses/addresses.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
+import { dataKeptMs } from '../../contract/workflow-safe/limits.js';
 import {
   type PreservedWork,
   preservedWorkOf,
@@ -61,9 +62,6 @@ export interface StopExplanation {
   readonly next: string | null;
   readonly advice: readonly Advice[];
 }
-
-/** Time from the end of a stop until its snapshot data is deleted, in ms (specification, section "Numbers"). */
-const dataKeptMs = 14 * 86_400_000;
 
 export function explainStop(known: KnownOfStop): StopExplanation {
   const { sandboxId, sandbox, stop, report, nowMs } = known;

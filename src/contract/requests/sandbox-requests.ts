@@ -2,8 +2,10 @@
  * Request bodies and queries. The command line, the activities and the local service validate them on entry. Known
  * fields with a wrong type are refused. The local service ignores unknown fields.
  */
+
 import { z } from 'zod';
 import { sandboxTypes } from '../records/sandbox-records.js';
+import { maxTtlSeconds } from '../workflow-safe/limits.js';
 import { reasoningEfforts } from '../workflow-safe/reasoning-efforts.js';
 import { sandboxEventTypes } from '../workflow-safe/states.js';
 
@@ -21,8 +23,6 @@ export const nameSchema = z
   .regex(noControlCharacters, 'must not contain control characters')
   .meta({ maxLength: 100 });
 
-/** Assumption: the longest auto-stop that the service accepts. */
-export const maxTtlSeconds = 100 * 366 * 24 * 3600;
 const ttlSecondsSchema = z
   .number()
   .int()

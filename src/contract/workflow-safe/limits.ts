@@ -21,5 +21,14 @@ export const maxListBytes = 128 * 1024 * 1024;
 /** Largest file that is read or written as JSON, in bytes (assumption A-file-limit). */
 export const maxFileBytes = 32 * 1024 * 1024;
 
+/** The longest command, in bytes. Linux allows 128 KiB for one argument; the rest is for what is added to the command. */
+export const maxCommandBytes = 120 * 1024;
+
+/** The longest auto-stop of a sandbox, in seconds. Assumption: the service refuses a longer one. */
+export const maxTtlSeconds = 100 * 366 * 24 * 3600;
+
+/** How long the service keeps the data of a stopped sandbox, in ms (specification, "Limits"). */
+export const dataKeptMs = 14 * 86_400_000;
+
 /** Calls per second on the queue of forks, for all its workers, unless a worker is told otherwise. */
 export const defaultForksPerSecond = 20;

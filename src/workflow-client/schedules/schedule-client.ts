@@ -11,6 +11,7 @@ import {
 } from '@temporalio/client';
 import { scheduleId, schedulePrefix } from '../../addresses/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
+import { defaultCatchUpMs } from '../../protocol/limits.js';
 import { workflowTypes } from '../../protocol/messages.js';
 import type { ScheduledRunInput, ScheduledRunMemo, ScheduledWork, ScheduleTimes } from '../../protocol/schedule.js';
 import type { Overlap } from '../../protocol/schedule-overlaps.js';
@@ -18,7 +19,7 @@ import { requireOptions } from '../../settings/required-options.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
 import { checkDeployment } from '../cleanups/cleanup-input.js';
-import { checkSchedule, defaultCatchUpMs } from './schedule-input.js';
+import { checkSchedule } from './schedule-input.js';
 
 /** Identifies a schedule. */
 export interface ScheduleAddress {

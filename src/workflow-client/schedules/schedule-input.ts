@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { scheduleNameProblem } from '../../addresses/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
+import { longestCatchUpMs, longestJitterMs } from '../../protocol/limits.js';
 import { scheduleOverlaps } from '../../protocol/schedule-overlaps.js';
 import { payloadBytes } from '../../texts/length.js';
 import { isTimeZone } from '../../texts/time-zone.js';
@@ -10,10 +11,6 @@ import { checkDeployment } from '../cleanups/cleanup-input.js';
 import { parseWith } from '../parse-with.js';
 import { cronProblem } from './cron-problem.js';
 
-const dayMs = 86_400_000;
-export const defaultCatchUpMs = dayMs;
-export const longestJitterMs = dayMs;
-export const longestCatchUpMs = 366 * dayMs;
 /** Temporal keeps the input of a schedule in the history of a workflow of its own. */
 const maxWorkBytes = 500_000;
 

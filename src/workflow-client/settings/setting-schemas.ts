@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { sandboxIdSchema } from '../../contract/records/sandbox-records.js';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
-import { maxTtlSeconds } from '../../contract/requests/sandbox-requests.js';
+import { maxCommandBytes, maxTtlSeconds } from '../../contract/workflow-safe/limits.js';
 import { fieldOf, forkRows, type Rows, settingsOf } from '../../job-settings/fields.js';
 import type { Kind, Setting } from '../../job-settings/setting.js';
 import type { PromptStep, SandboxSource } from '../../protocol/job/job-input.js';
@@ -48,9 +48,6 @@ export const textSchema = z.union([
     .refine((text) => bytesOf(text) <= maxTextBytes, `must not be longer than ${maxTextBytes} bytes`),
   storedTextSchema,
 ]);
-
-/** The longest command that the service accepts. */
-const maxCommandBytes = 120 * 1024;
 
 const commandSchema = textSchema.refine(
   (command) => bytesOf(command) <= maxCommandBytes,

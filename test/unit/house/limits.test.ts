@@ -8,11 +8,20 @@ import { maxWebhooks } from '../../../local-service/src/accounts/limits.js';
 import { defaultTimings } from '../../../local-service/src/timings.js';
 import { ApiError } from '../../../src/client/index.js';
 import { timestampToleranceSeconds } from '../../../src/contract/records/webhook-events.js';
-import { maxTtlSeconds } from '../../../src/contract/requests/sandbox-requests.js';
-import { defaultForksPerSecond, maxFileBytes } from '../../../src/contract/workflow-safe/limits.js';
+import {
+  defaultForksPerSecond,
+  maxCommandBytes,
+  maxFileBytes,
+  maxTtlSeconds,
+} from '../../../src/contract/workflow-safe/limits.js';
 import { jobSettings } from '../../../src/job-settings/job-settings.js';
 import {
+  defaultCatchUpMs,
+  longestCatchUpMs,
+  longestCommandSeconds,
+  longestJitterMs,
   maxChunks,
+  maxEscalationSteps,
   maxInlineTextBytes,
   maxItemsInChunk,
   maxJobInputBytes,
@@ -21,11 +30,6 @@ import {
   maxTextBytes,
 } from '../../../src/protocol/limits.js';
 import { defaultPolicy } from '../../../src/workflow-client/fanouts/fanout-input.js';
-import {
-  defaultCatchUpMs,
-  longestCatchUpMs,
-  longestJitterMs,
-} from '../../../src/workflow-client/schedules/schedule-input.js';
 import { longMsSchema } from '../../../src/workflow-client/settings/setting-schemas.js';
 import { defaultTiming, refusedCallDelayMs, renewClaimInMs } from '../../../workflows/shared/wait-intervals.js';
 import { readSource } from './source-imports.js';
@@ -74,11 +78,8 @@ const { idempotencyKeyMs, dataExpiryMs, webhookTimeoutMs } = defaultTimings;
 const limits: readonly (readonly [string, string])[] = [
   ['a prompt, a setup script or another text', bytes(maxTextBytes)],
   ["a text in Temporal's history itself", bytes(maxInlineTextBytes)],
-  ['a command in the sandbox', bytes(constantIn('src/workflow-client/settings/setting-schemas.ts', 'maxCommandBytes'))],
-  [
-    'time for one command',
-    `${min(1_000 * constantIn('workflows/job/run-commands.ts', 'longestCommandSeconds'))}, or the deadline of the job if that is shorter`,
-  ],
+  ['a command in the sandbox', bytes(maxCommandBytes)],
+  ['time for one command', `${min(1_000 * longestCommandSeconds)}, or the deadline of the job if that is shorter`],
   ['prompts, files to write, commands or files to collect of one job, each', count(maxSteps)],
   [
     'options of the prompts that are added to a job, without their texts',
@@ -134,7 +135,7 @@ const limits: readonly (readonly [string, string])[] = [
     'requests that wait for the stop of one sandbox',
     count(constantIn('workflows/stop/stop-and-await-archive.ts', 'openAtMost')),
   ],
-  ['steps of an escalation', count(constantIn('src/protocol/escalation.ts', 'mostSteps'))],
+  ['steps of an escalation', count(maxEscalationSteps)],
   ['rules of a policy', count(numberIn(policySchema, /at least one rule'\)\.max\(([\d_]+)\)/))],
   ['actions of a cleanup per night', count(numberIn(policySchema, /maxActions: .*\.default\(([\d_]+)\)/))],
   ['random delay of a schedule', days(longestJitterMs)],

@@ -1,4 +1,5 @@
 /** The parts of starting a command that are the same with and without isolation. */
+import { maxCommandBytes } from '../../../../src/contract/workflow-safe/limits.js';
 import { MachineError } from '../machine-error.js';
 import { defaultProgramPath } from '../program.js';
 
@@ -22,9 +23,6 @@ export interface CommandSpec {
   /** Reported with the processes that the command starts. */
   readonly commandId?: string;
 }
-
-/** Linux allows 128 KiB for one argument. The rest is reserved for text that is added to the command. */
-const maxCommandBytes = 120 * 1024;
 
 /**
  * Holds fixed variables and those of the command. No variable of the service is passed on, because some hold its keys.
