@@ -3,7 +3,7 @@ import { condition, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/addresses/addresses.js';
 import { conditionUntil } from '../shared/shared-timer.js';
 import { renewAutoStopInMs, renewLeaseInMs } from '../shared/wait-intervals.js';
-import { renewLease } from '../watch/acquire-lease.js';
+import { renewLease } from '../watch/hold-lease.js';
 import type { JobState } from './job-state.js';
 import { renewAutoStop } from './renew-auto-stop.js';
 import { leaseOf } from './sandbox/watch-sandbox.js';

@@ -12,7 +12,7 @@ import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { releaseClaimSignal, type WatchRegistration, watchRegisterSignal } from '../../src/protocol/messages.js';
 import { effects } from '../shared/proxies.js';
 import { defaultTiming, renewClaimInMs } from '../shared/wait-intervals.js';
-import { releaseLease } from './acquire-lease.js';
+import { releaseLease } from './hold-lease.js';
 
 /** Renews a claim while `act` runs, and releases it afterwards, whether `act` succeeds or throws. */
 export async function holdingClaim<T>(

@@ -6,8 +6,8 @@ import { executeDeletion } from '../sandboxes/delete.js';
 import { setUp } from '../sandboxes/setup.js';
 import { syncSsh } from '../sandboxes/ssh-access.js';
 import { autoStop } from '../sandboxes/stop.js';
-import { dropSnapshot } from '../snapshots/data.js';
 import { periodicSnapshot } from '../snapshots/periodic.js';
+import { dropSnapshot } from '../snapshots/remove-data.js';
 import type { WorkHandlers } from './scheduler.js';
 
 /** The operation for each kind of work. */

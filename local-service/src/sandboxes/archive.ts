@@ -5,7 +5,7 @@ import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
 import { MachineError } from '../machine/index.js';
 import { keepSample } from '../processes/samples.js';
-import { removeForkCopies } from '../snapshots/data.js';
+import { removeForkCopies } from '../snapshots/remove-data.js';
 import { recordNothingNew, recordSnapshot } from '../snapshots/snapshots.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';

@@ -4,7 +4,7 @@ import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { newDeletionId } from '../core/ids.js';
 import { sandboxNotFound } from '../service-error.js';
-import { snapshotsInUse } from '../snapshots/data.js';
+import { snapshotsInUse } from '../snapshots/remove-data.js';
 import type { DeletionRecord } from '../store/sandbox-store.js';
 import type { Work } from '../store/work-store.js';
 

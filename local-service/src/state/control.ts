@@ -2,7 +2,7 @@
 import type { Assembly } from '../assembly.js';
 import { startAllWork, stopAllWork } from '../background/start-stop.js';
 import type { ControlledClock } from '../clock.js';
-import { snapshotsInUse } from '../snapshots/data.js';
+import { snapshotsInUse } from '../snapshots/remove-data.js';
 import type { CallStore } from '../store/call-store.js';
 import type { CallGate } from './call-gate.js';
 import { type Seeded, type SeedOptions, seedState } from './seed-state.js';

@@ -24,7 +24,7 @@ export const addFanout: AddCommand = (parent, context) => {
       context.exitCode = await runFanout(read, options, context);
     });
   requireIdFirst(batches);
-  declareList(batches).action(async (options) => (await import('../jobs/list.js')).printBatches(options, context));
+  declareList(batches).action(async (options) => (await import('../jobs/list-jobs.js')).printBatches(options, context));
   declareShow(batches).action(async (batchId, options) => {
     const { showFanout } = await import('./show-fanout.js');
     context.exitCode = await showFanout(batchId, options, context);

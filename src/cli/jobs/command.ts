@@ -17,7 +17,7 @@ import {
 export const addJobs: AddCommand = (parent, context) => {
   const jobs = declareJobs(parent).summary('List, show, watch, rerun, cancel and resolve jobs');
   requireIdFirst(jobs);
-  declareList(jobs).action(async (options) => (await import('./list.js')).printJobs(options, context));
+  declareList(jobs).action(async (options) => (await import('./list-jobs.js')).printJobs(options, context));
   declareShow(jobs).action(async (jobId, options) => {
     context.jobId = jobId;
     const { showJob } = await import('../run/show-job.js');

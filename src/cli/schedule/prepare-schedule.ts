@@ -8,7 +8,7 @@ import type { Platform } from '../connect/platform.js';
 import type { CliIo } from '../io.js';
 import type { Notices } from '../output/reporter.js';
 import type { ReadSchedule } from './read-schedule.js';
-import { storeWork } from './scheduled-work.js';
+import { storeWork } from './store-work.js';
 
 /** The whole text of a prompt is part of the work. */
 const longestWord = 200;

@@ -16,7 +16,7 @@ import { recordOutcome } from '../../shared/outcome-memo.js';
 import { bulk } from '../../shared/proxies.js';
 import { sendNotification } from '../../shared/send-notification.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
-import { releaseLease } from '../../watch/acquire-lease.js';
+import { releaseLease } from '../../watch/hold-lease.js';
 import { readLasting, sourceJob } from '../source/caller.js';
 import type { BatchState } from './batch-state.js';
 import { outcomeOf } from './end-decision.js';

@@ -3,7 +3,7 @@ import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import type { BatchClock } from '../../../src/protocol/fanout/batch-parts.js';
 import { lookups } from '../../shared/proxies.js';
 import { defaultTiming, itemEndsInMs, renewEarlierLeaseInMs, renewLeaseInMs } from '../../shared/wait-intervals.js';
-import { renewLease } from '../../watch/acquire-lease.js';
+import { renewLease } from '../../watch/hold-lease.js';
 import type { BatchState } from './batch-state.js';
 import { startAgain } from './chunk-record.js';
 

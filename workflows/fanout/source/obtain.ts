@@ -24,8 +24,8 @@ import { JobTermination, jobError, sourceChanged } from '../../shared/job-termin
 import { effects, lookups } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
-import { leaseSandbox } from '../../watch/acquire-lease.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
+import { leaseSandbox } from '../../watch/hold-lease.js';
 import type { BatchState } from '../batch/batch-state.js';
 import { readLasting, sourceJob } from './caller.js';
 import { freshnessOf, staleness, usedMessage } from './freshness.js';

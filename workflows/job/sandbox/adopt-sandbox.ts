@@ -8,7 +8,7 @@ import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
-import { notifyOwner } from '../../watch/acquire-lease.js';
+import { notifyOwner } from '../../watch/hold-lease.js';
 import type { JobState } from '../job-state.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 import { watchSandbox } from './watch-sandbox.js';

@@ -10,7 +10,7 @@ import { findNamedSnapshot } from '../../shared/find-named-snapshot.js';
 import { serviceFailureOf } from '../../shared/job-termination.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { refusedCallDelayMs } from '../../shared/wait-intervals.js';
-import { leaseSandbox, releaseLease } from '../../watch/acquire-lease.js';
+import { leaseSandbox, releaseLease } from '../../watch/hold-lease.js';
 import type { JobState } from '../job-state.js';
 
 /**

@@ -1,6 +1,6 @@
 /** The lease of a job on a sandbox that it does not own, or whose name is not its own: events then arrive by the watch. */
 import type { LeaseRequest } from '../../../src/protocol/messages.js';
-import { leaseSandbox, releaseLease } from '../../watch/acquire-lease.js';
+import { leaseSandbox, releaseLease } from '../../watch/hold-lease.js';
 import type { JobState } from '../job-state.js';
 
 /** The lease that the job needs now. */

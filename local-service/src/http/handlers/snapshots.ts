@@ -3,7 +3,7 @@ import { sandboxFor } from '../../access/sandbox-access.js';
 import { assume } from '../../core/assume.js';
 import { deletionStarted } from '../../sandboxes/delete.js';
 import { notFound } from '../../service-error.js';
-import { deleteSnapshot } from '../../snapshots/data.js';
+import { deleteSnapshot } from '../../snapshots/remove-data.js';
 import { restorableSnapshotFor, snapshotFor, snapshotView, visibleSnapshots } from '../../snapshots/snapshots.js';
 import type { Operations } from '../operation.js';
 

@@ -8,7 +8,7 @@ import { setIn } from '../../output/terminal-safe.js';
 import type { FailuresSeen } from '../results/failed-items.js';
 import { type BoardView, boardLine, boardLines, plainLine } from './board.js';
 import { lineOf } from './line.js';
-import { createProgressRate } from './rate.js';
+import { createProgressRate } from './pace.js';
 import { endedOf, type ItemRow, type KnownItems, noItems } from './shown-items.js';
 
 const lineEveryMs = 5_000;

@@ -6,7 +6,7 @@ import type { ScreenLine } from '../../output/screen-lines.js';
 import { oneLine } from '../../output/terminal-safe.js';
 import { type ItemTable, itemLines } from './item-table.js';
 import { duration, fitted, type LineOptions, lineOf, type Part } from './line.js';
-import { timeLeftMs } from './rate.js';
+import { timeLeftMs } from './pace.js';
 import { endedOf } from './shown-items.js';
 
 const longestBar = 40;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createBatchView } from '../../../../src/cli/fanout/progress/batch-view.js';
 import { type BoardView, boardLines, plainLine } from '../../../../src/cli/fanout/progress/board.js';
-import { createProgressRate, timeLeftMs } from '../../../../src/cli/fanout/progress/rate.js';
+import { createProgressRate, timeLeftMs } from '../../../../src/cli/fanout/progress/pace.js';
 import { endedTries, type ItemRow } from '../../../../src/cli/fanout/progress/shown-items.js';
 import { cutToWidth, displayWidth } from '../../../../src/cli/output/display-width.js';
 import { createScreenLines } from '../../../../src/cli/output/screen-lines.js';
