@@ -14,12 +14,15 @@ import { requireOneCopy } from '../temporal/own-copy.js';
 
 const workflowModule = (name: string) =>
   fileURLToPath(new URL(`../../workflows/${name}${extname(import.meta.url)}`, import.meta.url));
-const interceptors = ['refuse-early-queries', 'count-api-calls'].map((name) => workflowModule(`shared/${name}`));
+const interceptors = ['refuse-early-queries', 'count-api-calls', 'drop-empty-signals'].map((name) =>
+  workflowModule(`shared/${name}`),
+);
 
 /**
- * Options of Temporal's `bundleWorkflowCode` for a bundle that you pass as `workflowBundle`. It contains two
- * interceptors: one protects workflows against early queries, one counts the calls that `apiCalls` of results shows. The
- * modules of sandflow's workflows are loaded once for all workflows of a worker.
+ * Options of Temporal's `bundleWorkflowCode` for a bundle that you pass as `workflowBundle`. It contains
+ * interceptors: one protects workflows against early queries, one counts the calls that `apiCalls` of results shows, one
+ * drops signals without their argument. The modules of sandflow's workflows are loaded once for all workflows
+ * of a worker.
  */
 export const unencryptedBundle = {
   workflowInterceptorModules: interceptors,
