@@ -11,7 +11,7 @@ import type { FanoutCommand } from '../fanout/read-fanout.js';
 import { programName } from '../program-name.js';
 import { declareRun, type RunOptions } from '../run/options.js';
 import type { RunCommand } from '../run/read-run.js';
-import { applyFiles, isSettingsFile } from '../settings/apply-files.js';
+import { applyFiles, namesYaml } from '../settings/apply-files.js';
 import { UsageError } from '../usage-error.js';
 
 /** What a file says, checked. */
@@ -27,7 +27,7 @@ export type ScheduledFile = {
 /** @throws UsageError, and what the command that runs the file throws */
 export async function readScheduledFile(file: string, context: CommandContext): Promise<ScheduledFile> {
   const { io } = context;
-  if (!isSettingsFile(file)) {
+  if (!namesYaml(file)) {
     throw new UsageError(
       `"${file}" is not a YAML file. A schedule runs the file of a job, a batch or a cleanup, such as job.yaml; \`${programName} run --help\` shows one.`,
     );

@@ -1,4 +1,6 @@
 /** Gives `run` and `fanout` the settings of the file that they name, and the defaults of the project. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command.js';
 import type { CliIo } from '../io.js';
@@ -9,9 +11,14 @@ import type { FileCommand } from './file-schema.js';
 import { optionsOfFile } from './file-values.js';
 import { readProject } from './project-file.js';
 
-/** True for the name of a file of a job or a batch, such as `job.yaml`. */
-export function isSettingsFile(word: string): boolean {
+/** True for the name of a YAML file, such as `job.yaml`. */
+export function namesYaml(word: string): boolean {
   return /^[^@\n]*\.ya?ml$/i.test(word);
+}
+
+/** A prompt may end with the name of a file: "Fix the port in app.yaml". */
+function isSettingsFile(word: string, cwd: string): boolean {
+  return namesYaml(word) && (!/\s/.test(word) || existsSync(resolve(cwd, word)));
 }
 
 export function applyFiles(program: Command, { io }: CommandContext): void {
@@ -40,7 +47,7 @@ function givenTo(command: Command): Readonly<Record<string, unknown>> {
 /** An option on the command line counts more than the file. */
 async function applyNamedFile(name: FileCommand, command: Command, io: Pick<CliIo, 'cwd'>): Promise<void> {
   const words = [command.processedArgs[0] ?? []].flat().map(String);
-  const file = words.find(isSettingsFile);
+  const file = words.find((word) => isSettingsFile(word, io.cwd));
   if (file === undefined) return;
   if (words.length > 1) {
     const what = name === 'run' ? 'its prompt' : 'its items';

@@ -127,6 +127,11 @@ describe('the file of a job', () => {
     });
   });
 
+  it('may have a blank in its name', async () => {
+    await writeFile(join(cwd, 'my job.yaml'), 'prompt: hello\n');
+    expect((await parsed(['run', 'my job.yaml'])).options).toMatchObject({ prompt: ['hello'] });
+  });
+
   it('counts more than the file of the project, and joins its labels', async () => {
     await mkdir(join(cwd, '.git'), { recursive: true });
     await writeFile(join(cwd, 'sandflow.json'), '{"run":{"type":"large","model":"p","labels":{"a":"1","b":"1"}}}');
@@ -143,7 +148,10 @@ describe('the file of a job', () => {
     expect(options).not.toHaveProperty('end');
   });
 
-  it.each(['@job.yaml', 'Fix job.yaml\nand more.yaml'])('is not meant by %j', async (word) => {
-    expect((await parsed(['run', word])).words).toEqual([word]);
-  });
+  it.each(['@job.yaml', 'Fix job.yaml\nand more.yaml', 'Fix the port in app.yaml'])(
+    'is not meant by %j',
+    async (word) => {
+      expect((await parsed(['run', word])).words).toEqual([word]);
+    },
+  );
 });
