@@ -228,7 +228,7 @@ export const jobSettings = {
           [['environment', 'from', 'setup', 'env', 'snapshots', 'monitoring', 'createBody'], 'reuses a sandbox'],
         ],
         // The user names an existing sandbox. Settings for new sandboxes must not change or delete it.
-        replaces: ['from', 'type', 'end'],
+        replaces: ['from', 'type', 'end', 'ttl'],
       },
     },
   },

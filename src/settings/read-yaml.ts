@@ -1,6 +1,7 @@
 /** Reads a YAML file, and reports the line of each problem. */
-import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
+import { losesDigits } from '../texts/json-tokens.js';
 import { checkInput, fieldText } from './input-problems.js';
 
 /** What YAML is read for. */
@@ -10,16 +11,38 @@ export interface ReadYamlOptions<Output> {
   readonly schema: z.ZodType<Output>;
   /** How an error names the file as a whole, such as `the policy`. */
   readonly whole: string;
+  /** A field below which numbers are texts, with their digits as they are written. Default: none. */
+  readonly numbersAsTexts?: string;
   /** @param lines one line for each problem, with the file and its line @returns the error */
   readonly refuse: (lines: readonly string[], cause?: unknown) => Error;
 }
 
 /** @param text YAML 1.2; JSON is YAML, too @throws the error of `refuse` */
-export function readYaml<Output>(text: string, { file, schema, whole, refuse }: ReadYamlOptions<Output>): Output {
+export function readYaml<Output>(
+  text: string,
+  { file, schema, whole, numbersAsTexts, refuse }: ReadYamlOptions<Output>,
+): Output {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // A warning of the parser would quote the file.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const syntax = document.errors.map(({ message, pos }) => `${file}:${lines.linePos(pos[0]).line}: ${message}`);
   if (syntax.length > 0) throw refuse(syntax);
+  const lossy: string[] = [];
+  visit(document, {
+    Scalar(_, scalar, path) {
+      if (typeof scalar.value !== 'number' || scalar.source === undefined) return;
+      const [, pair] = path.filter((step) => isPair(step) || isMap(step));
+      const isText = isPair(pair) && isScalar(pair.key) && pair.key.value === numbersAsTexts;
+      if (isText) scalar.value = scalar.source;
+      else if (losesDigits(scalar.source)) {
+        const { line } = lines.linePos(scalar.range?.[0] ?? 0);
+        lossy.push(
+          `${file}:${line}: the number ${scalar.source} would lose digits. Write it as a text: "${scalar.source}"`,
+        );
+      }
+    },
+  });
+  if (lossy.length > 0) throw refuse(lossy);
   const { data, problems } = checkInput(schema, plain(document, file, refuse) ?? {});
   if (problems === null) return data;
   const lineOf = (path: readonly PropertyKey[]) => {
@@ -41,7 +64,10 @@ function plain(
   refuse: ReadYamlOptions<unknown>['refuse'],
 ): unknown {
   try {
-    return document.toJS({ maxAliasCount: 100 });
+    const value: unknown = document.toJS({ maxAliasCount: 10_000 });
+    // An alias may name what contains it.
+    JSON.stringify(value);
+    return value;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'it cannot be read';
     throw refuse([`${file}: ${why}`], cause);

@@ -19,22 +19,38 @@ export interface CheckedItems {
 
 /**
  * Reads all items once.
- * @param check throws for an item that cannot be sent
- * @throws what `check` and the items throw; nothing is left on the disk then
+ * @param options `check`: throws for an item that cannot be sent. `signal`: ends the reading
+ * @throws what `check` and the items throw, and the reason of the signal; nothing is left on the disk then
  */
 export async function checkItems(
   items: AsyncIterable<ItemWish>,
-  check: (item: ItemWish) => Promise<void>,
+  { check, signal }: { readonly check: (item: ItemWish) => Promise<void>; readonly signal: AbortSignal },
 ): Promise<CheckedItems> {
   const folder = await mkdtemp(join(tmpdir(), 'sandflow-items-'));
   const close = () => rm(folder, { recursive: true, force: true });
   try {
     const path = join(folder, 'items.jsonl');
-    await pipeline(linesOf(items, check), createWriteStream(path, { mode: 0o600 }));
+    await endedBy(signal, pipeline(linesOf(items, check), createWriteStream(path, { mode: 0o600 })));
     return { items: () => itemsIn(path), close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** A reader of stdin may wait for ever, also after an interruption. @throws the reason of the signal */
+async function endedBy(signal: AbortSignal, work: Promise<void>): Promise<void> {
+  let stop = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    await Promise.race([work, stopped]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    work.catch(() => undefined);
   }
 }
 

@@ -74,7 +74,10 @@ export async function readFanout(given: readonly string[], options: FanoutOption
     canKeep: config.resultsShared,
     sourceType: options.prepareType ?? 'default',
   });
-  const checked = await checkItems(readItems(sources, plan.reading), surveying.add);
+  const checked = await checkItems(readItems(sources, plan.reading), {
+    check: surveying.add,
+    signal: io.interrupted,
+  });
   try {
     const survey = surveying.result();
     requireEnoughItems(policy, survey.items);

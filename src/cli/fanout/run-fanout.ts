@@ -80,6 +80,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
       if (context.undone !== undefined || isOfAnother(error)) await release?.();
       throw error;
     }
+    await read.close();
     const { outcome } = await platform.patiently(() => fanoutProgress(platform.temporal, { deployment, batchId }));
     // A batch that has ended before tells its end.
     if (options.detach && outcome === null) {

@@ -3,7 +3,7 @@ import { declareListOf } from '../list-options.js';
 import { withSettings } from '../settings/options.js';
 
 export const declareJobs = (parent: Parent) =>
-  parent.command('jobs').description('List, show, watch, report, rerun, prompt, cancel and resolve jobs');
+  parent.command('jobs').description('List, show, watch, rerun, prompt, cancel and resolve jobs');
 
 export const declareList = (parent: Parent) => declareListOf(parent, 'jobs');
 

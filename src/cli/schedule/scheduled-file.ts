@@ -2,8 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { parse } from 'yaml';
+import { z } from 'zod';
 import type { CleanupPolicy } from '../../retention/index.js';
+import { readYaml } from '../../settings/read-yaml.js';
+import { decodeText } from '../../texts/decode-text.js';
 import { readPolicyFile } from '../cleanup/policy-file.js';
 import type { CommandContext, Parent } from '../command.js';
 import { declareFanout, type FanoutOptions } from '../fanout/options.js';
@@ -32,13 +34,14 @@ export async function readScheduledFile(file: string, context: CommandContext): 
       `"${file}" is not a YAML file. A schedule runs the file of a job, a batch or a cleanup, such as job.yaml; \`${programName} run --help\` shows one.`,
     );
   }
-  const fields = await fieldsOf(resolve(io.cwd, file));
+  const fields = await fieldsOf(file, io.cwd);
   if (fields.includes('rules')) {
     return { words: ['cleanup', 'run', file], kind: 'cleanup', policy: await readPolicyFile(file, io) };
   }
-  const words = [fields.includes('items') ? 'fanout' : 'run', file];
+  const command = fields.includes('items') ? 'fanout' : 'run';
+  const words = [command, file];
   let read: ScheduledFile | undefined;
-  const program = new Command('sandflow').exitOverride();
+  const program = new Command('sandflow').exitOverride().configureOutput({ outputError: () => undefined });
   const parent = program as unknown as Parent;
   declareRun(parent).action(async (prompts, options) => {
     requireNoPlace(options.get, 'jobs watch JOB');
@@ -51,19 +54,23 @@ export async function readScheduledFile(file: string, context: CommandContext): 
     read = { words, kind: 'batch', read: await readFanout(items, options, io), options };
   });
   applyFiles(program, context);
-  await program.parseAsync(words, { from: 'user' });
+  // Its name may begin with a dash.
+  await program.parseAsync([command, '--', file], { from: 'user' });
   if (!read) throw new UsageError(`${file} describes no job, batch or cleanup.`);
   return read;
 }
 
-/** The fields at the top of a YAML file; none of what is not YAML, which is told when the file is read. */
-async function fieldsOf(path: string): Promise<readonly string[]> {
-  try {
-    const value: unknown = parse(await readFile(path, 'utf8'));
-    return typeof value === 'object' && value !== null ? Object.keys(value) : [];
-  } catch {
-    return [];
-  }
+/** The fields at the top of a YAML file. @throws UsageError naming the line of what is not YAML */
+async function fieldsOf(file: string, cwd: string): Promise<readonly string[]> {
+  const bytes = await readFile(resolve(cwd, file)).catch((cause: unknown) => {
+    throw new UsageError(`The file ${file} cannot be read. Check that it exists and is readable.`, { cause });
+  });
+  const { text, problem } = decodeText(bytes);
+  if (text === undefined) throw new UsageError(`The file ${file} ${problem}.`);
+  const refuse = (lines: readonly string[], cause?: unknown) =>
+    new UsageError(`${file} cannot be scheduled:\n  ${lines.join('\n  ')}`, { cause });
+  const schema = z.record(z.string(), z.unknown());
+  return Object.keys(readYaml(text, { file, schema, whole: 'the file', numbersAsTexts: 'items', refuse }));
 }
 
 /** A run of a schedule has no machine on which it could save a file. */

@@ -7,6 +7,7 @@ import { shellWord } from '../../texts/shell-word.js';
 import type { Schedule } from '../../workflow-client/schedules/read-schedules.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
+import { targetText } from '../notify/warn-undelivered.js';
 import { printJson } from '../output/json.js';
 import { formatTable, printList, tableWidth } from '../output/table.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';
@@ -29,7 +30,7 @@ export async function showSchedule(name: string, { json }: Json, context: Comman
     return readSchedule(temporal, { deployment: config.deployment, name });
   });
   hideSecrets(schedule);
-  if (json) return printJson(io.stdout, { schedule, error: null });
+  if (json) return printJson(io.stdout, { schedule: withoutPaths(schedule), error: null });
   io.stdout.write(formatTable(['SCHEDULE', name], rowsOf(schedule), { width: tableWidth(io.stdout) }));
   if (schedule.unreadable) io.stderr.write(`${schedule.unreadable.message}\n`);
 }
@@ -38,6 +39,15 @@ export async function showSchedule(name: string, { json }: Json, context: Comman
 function hideSecrets({ work }: Schedule): void {
   const target = work?.kind === 'cleanup' ? work.input.policy.notify : work?.input.notify;
   if (target?.url !== undefined) keepUrlSecrets(target.url);
+}
+
+/** The address of a notification is a secret as a whole: only its origin is shown. */
+function withoutPaths(schedule: Schedule): unknown {
+  const isTarget = (name: string, value: unknown): value is { readonly url: string } =>
+    name === 'notify' && typeof value === 'object' && value !== null && 'url' in value;
+  const shown = (name: string, value: unknown) =>
+    isTarget(name, value) ? { ...value, url: targetText(value.url) } : value;
+  return JSON.parse(JSON.stringify(schedule, shown));
 }
 
 function rowsOf(schedule: Schedule): (readonly [string, string])[] {

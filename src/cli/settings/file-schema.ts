@@ -52,7 +52,7 @@ const written: Readonly<Partial<Record<Kind, (setting: CommandSetting) => z.ZodT
   paths: () => oneOrMore(text),
   folder: () => z.union([text, z.literal(true)]),
   labels: () => z.record(z.string().regex(/^[^=]+$/), z.string()),
-  fields: () => z.record(z.string(), z.json()),
+  fields: () => z.union([z.record(z.string(), z.json()), z.string().regex(/^@./, 'must be an object, or @file')]),
   notify: () => text,
   escalation: () => text,
 };

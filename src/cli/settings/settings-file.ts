@@ -1,4 +1,5 @@
 /** Reads the file of a job or a batch: its prompts or items, and its settings. */
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { settingsOn } from '../../job-settings/fields.js';
@@ -44,6 +45,7 @@ export async function readSettingsFile(
     file,
     schema: command === 'run' ? jobFileSchema : batchFileSchema,
     whole: `the ${whats[command]}`,
+    numbersAsTexts: 'items',
     refuse: (lines, cause) =>
       new UsageError(`${file} is not the file of a ${whats[command]}:\n  ${lines.join('\n  ')}\n${as.trim()}`.trim(), {
         cause,
@@ -51,13 +53,29 @@ export async function readSettingsFile(
   });
   const { items, ...settings } = read;
   const folder = dirname(path);
-  const inFolder = (local: string) => (folder === resolve(cwd) ? local : resolve(folder, local));
+  const inFolder = (local: string) => (folder === resolve(cwd) || local === '-' ? local : resolve(folder, local));
+  const requireText = (name: string, text: string) => {
+    if (!isFile(resolve(folder, text))) return;
+    const how = name === 'items' ? `items: ${text} alone, not in a list` : `${name}: "@${text}"`;
+    throw new UsageError(`${file}: ${name}: ${text} is a file. For its content, use ${how}.`);
+  };
   const placed = settingsOn(command).flatMap(({ name, kind }): [string, unknown][] =>
-    settings[name] === undefined ? [] : [[name, inPlace(kind, settings[name], inFolder)]],
+    settings[name] === undefined ? [] : [[name, inPlace(kind, settings[name], { name, inFolder, requireText })]],
   );
+  const placedItem = (item: unknown): unknown => {
+    if (typeof item === 'string') requireText('items', item);
+    if (typeof item !== 'object' || item === null || !('put' in item) || typeof item.put !== 'object') return item;
+    const put = Object.entries(item.put ?? {}).map(([remote, local]) => [remote, inFolder(String(local))]);
+    return { ...item, put: Object.fromEntries(put) };
+  };
   return {
     settings: Object.fromEntries(placed),
-    items: typeof items === 'string' ? inFolder(items) : Array.isArray(items) ? { file, items } : undefined,
+    items:
+      typeof items === 'string'
+        ? inFolder(items)
+        : Array.isArray(items)
+          ? { file, items: items.map(placedItem) }
+          : undefined,
   };
 }
 
@@ -72,12 +90,33 @@ async function readText(command: FileCommand, file: string, path: string): Promi
   return text;
 }
 
+interface Placing {
+  readonly name: string;
+  readonly inFolder: (local: string) => string;
+  /** Refuses the name of a file where its text was probably meant. */
+  readonly requireText: (name: string, text: string) => void;
+}
+
 /** Makes the names of files on this machine relative to `cwd`. */
-function inPlace(kind: Kind, value: unknown, inFolder: (local: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((one) => inPlace(kind, one, inFolder));
+function inPlace(kind: Kind, value: unknown, placing: Placing): unknown {
+  const { name, inFolder, requireText } = placing;
+  if (Array.isArray(value)) return value.map((one) => inPlace(kind, one, placing));
   if (typeof value !== 'string') return value;
-  if (kind === 'prompts' || kind === 'text') return value.startsWith('@') ? `@${inFolder(value.slice(1))}` : value;
+  if (kind === 'prompts' || kind === 'text' || kind === 'fields') {
+    if (value.startsWith('@')) return `@${inFolder(value.slice(1))}`;
+    requireText(name, value);
+    return value;
+  }
   if (kind !== 'files') return value;
   const { local, remote } = parsePutPair(value);
   return `${inFolder(local)}:${remote}`;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    // Too long a text, and one with other characters than a name has, is no file either.
+    return false;
+  }
 }

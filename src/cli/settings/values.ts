@@ -57,7 +57,7 @@ function settingValue(setting: CommandSetting, given: Given): unknown {
 }
 
 /** True if the command line or a file has the setting. */
-function isGiven(setting: CommandSetting, given: Given): boolean {
+export function isGiven(setting: CommandSetting, given: Given): boolean {
   const value = given[nameInParser(setting)];
   if (setting.kind === 'flag') return value === (setting.sets === undefined);
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;

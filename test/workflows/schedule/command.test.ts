@@ -61,6 +61,7 @@ describe('a schedule of the command line', () => {
     expect(text).toMatch(/^get +out\.md$/m);
     expect(text).not.toContain('T0123456789abcdefgh');
     expect(JSON.stringify(await shown('nightly'))).not.toContain('T0123456789abcdefgh');
+    expect((await shown('nightly')).work.input.notify).toMatchObject({ url: 'https://127.0.0.1:1' });
 
     const id = (await done('schedule', 'run-now', 'nightly')).trim();
     await done('jobs', 'watch', id, '--get', 'out.md:saved.md');

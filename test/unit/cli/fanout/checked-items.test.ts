@@ -33,11 +33,28 @@ async function all(items: AsyncIterable<ItemWish>): Promise<ItemWish[]> {
   return found;
 }
 
+const { signal } = new AbortController();
+
 describe('the checked items of a batch', () => {
+  it('are read no further after an interruption, also if stdin is silent, and leave nothing on the disk', async () => {
+    const interrupted = new AbortController();
+    const silent = async function* () {
+      yield wish('a');
+      interrupted.abort(new Error('interrupted'));
+      await new Promise(() => undefined);
+    };
+    const check = async () => undefined;
+    await expect(checkItems(silent(), { check, signal: interrupted.signal })).rejects.toThrow('interrupted');
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('are read from their files once, and can then be read again and again', async () => {
     const seen: string[] = [];
-    const checked = await checkItems(wishes('a', 'b'), async ({ id }) => {
-      seen.push(id);
+    const checked = await checkItems(wishes('a', 'b'), {
+      signal,
+      check: async ({ id }) => {
+        seen.push(id);
+      },
     });
     for (const _ of [1, 2]) expect(await all(checked.items())).toEqual([wish('a'), wish('b')]);
     expect(seen).toEqual(['a', 'b']);
@@ -49,7 +66,7 @@ describe('the checked items of a batch', () => {
     const check = async ({ id }: ItemWish) => {
       if (id === 'b') throw new Error('b is wrong');
     };
-    await expect(checkItems(wishes('a', 'b'), check)).rejects.toThrow('b is wrong');
+    await expect(checkItems(wishes('a', 'b'), { check, signal })).rejects.toThrow('b is wrong');
     expect(await readdir(folder)).toEqual([]);
   });
 });

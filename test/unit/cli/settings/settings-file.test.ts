@@ -141,6 +141,43 @@ describe('the file of a job', () => {
     await rm(join(cwd, 'sandflow.json'));
   });
 
+  it('names the files of its items relative to its own folder, and keeps their numbers as they are written', async () => {
+    const items = '- {prompt: a, id: 12345678901234567890, n: 1.50, put: {in.csv: data.csv}}\n- {prompt: b, id: 007}\n';
+    await writeFile(join(cwd, 'other/batch.yaml'), `items:\n${items}`);
+    const first = {
+      prompt: 'a',
+      id: '12345678901234567890',
+      n: '1.50',
+      put: { 'in.csv': join(cwd, 'other/data.csv') },
+    };
+    expect((await parsed(['fanout', 'other/batch.yaml'])).options).toMatchObject({
+      itemsInFile: { items: [first, { prompt: 'b', id: '007' }] },
+    });
+  });
+
+  it.each([
+    ['run', 'env: false', ['--environment', 'prod'], 'env'],
+    ['run', 'environment: prod', ['--no-env'], 'environment'],
+    ['run', 'sandbox: bx_2345abcd', ['--fork', 'bx_2345abcd'], 'sandbox'],
+    ['run', 'sandbox: bx_2345abcd', ['--from', 'base'], 'sandbox'],
+    ['run', 'setup: make', ['--sandbox', 'bx_2345abcd'], 'setup'],
+    ['run', 'ttl: 30d', ['--sandbox', 'bx_2345abcd'], 'ttl'],
+    ['fanout', 'items: [a]\nsetup: make', ['--source', 'bx_2345abcd'], 'setup'],
+    ['fanout', 'items: [a]\nsource: bx_2345abcd\nallowStale: true', ['--snapshot', 'base'], 'allowStale'],
+  ])('of %s gives way: %j to %j', async (command, text, words, gone) => {
+    await writeFile(join(cwd, 'job.yaml'), `${command === 'run' ? 'prompt: hello\n' : ''}${text}\n`);
+    const { options } = await parsed([command, 'job.yaml', ...words]);
+    expect(options[gone]).toEqual((await parsed([command, ...words])).options[gone]);
+  });
+
+  it('counts more than the file of the project where it says false', async () => {
+    await mkdir(join(cwd, '.git'), { recursive: true });
+    await writeFile(join(cwd, 'sandflow.json'), '{"fanout":{"failFast":true}}');
+    await writeFile(join(cwd, 'batch.yaml'), 'items: [a]\nfailFast: false\n');
+    expect((await parsed(['fanout', 'batch.yaml'])).options.failFast).toBe(false);
+    await rm(join(cwd, 'sandflow.json'));
+  });
+
   it('gives way where the command line names another sandbox', async () => {
     await writeFile(join(cwd, 'job.yaml'), 'prompt: hello\nfrom: base\nend: delete\n');
     const { options } = await parsed(['run', 'job.yaml', '--sandbox', 'bx_2345abcd']);
