@@ -6,105 +6,21 @@
  *
  * The rows are in the order of the fields of the inputs, on which digests depend.
  */
-import { machineTypes } from '../contract/workflow-safe/machine-types.js';
-import { reasoningEfforts } from '../contract/workflow-safe/reasoning-efforts.js';
+import { machineSizes } from '../contract/workflow-safe/machine-types.js';
+import { batchSettings } from './batch-settings.js';
+import { promptSettings } from './prompt-settings.js';
 import type { Setting } from './setting.js';
 
-const sizes = Object.keys(machineTypes) as readonly (keyof typeof machineTypes)[];
-const ends = ['stop', 'delete', 'keep'] as const;
-
-/** The settings with which a batch prepares its source. */
-export const preparing = [
-  'setup',
-  'command',
-  'preparePut',
-  'preparePrompt',
-  'prepareType',
-  'prepareDeadline',
-  'prepareEnd',
-] as const;
-const replacesPrepared = 'replaces the prepared sandbox';
-const otherSources = ['source', 'snapshot'];
-
-const harness = 'agent harness, such as codex or claude-code';
-const axis = (names: string) => `${names}, separated by commas; each item runs with each of them`;
 const notifies = (what: string) =>
   `notify a URL, slack:URL, teams:URL or discord:URL when the ${what} ends or is blocked`;
 const escalates = (whose: string) =>
   `what to do if the stop ${whose} goes on failing, such as "30m: resume-and-stop, 2h: notify"; see \`stop\``;
 const furtherFields = 'further fields of the request';
+const otherSources = ['source', 'snapshot'];
 
 export const jobSettings = {
-  prompt: {
-    kind: 'prompts',
-    of: 'command',
-    on: {
-      run: { help: 'another prompt: text, or @file (repeatable)', value: '<text>' },
-      fanout: { help: 'prompt template with {{column}}, or @file (repeatable)', value: '<template>' },
-      resume: {
-        help: 'new prompt, with the columns with which the items were submitted, or @file (repeatable)',
-        value: '<template>',
-      },
-    },
-  },
-  /** The harness that runs the prompt. Default: the harness that the user chose at the service. */
-  provider: {
-    kind: 'name',
-    of: 'prompt',
-    item: true,
-    on: {
-      run: { help: harness, project: true },
-      fanout: { help: axis('agent harnesses'), several: true, project: true },
-      resume: { help: 'another agent harness; model and effort are then not taken over' },
-      continue: { help: 'another agent harness; its model and effort are then not taken over' },
-      prompt: { help: harness },
-    },
-  },
-  /** The model. Default: the user's default for the harness. */
-  model: {
-    kind: 'name',
-    of: 'prompt',
-    item: true,
-    on: {
-      run: { help: 'model of the provider', project: true },
-      fanout: { help: axis('models'), several: true, project: true },
-      resume: { help: 'another model; the effort is then not taken over' },
-      continue: { help: 'another model; the effort is then not taken over' },
-      prompt: { help: 'model of the provider' },
-    },
-  },
-  /** A reasoning level that the model accepts. Default: the level that the service chooses. */
-  effort: {
-    kind: 'choice',
-    values: reasoningEfforts,
-    of: 'prompt',
-    field: 'reasoningEffort',
-    item: true,
-    on: {
-      run: { help: 'reasoning effort', value: '<level>', project: true },
-      fanout: { help: axis('reasoning efforts'), value: '<levels>', several: true, project: true },
-      resume: { help: 'another reasoning effort', value: '<level>' },
-      continue: { help: 'another reasoning effort', value: '<level>' },
-      prompt: { help: 'reasoning effort', value: '<level>' },
-    },
-  },
-  promptBody: {
-    kind: 'fields',
-    of: 'command',
-    on: {
-      run: { help: `${furtherFields} of each prompt: JSON, or @file`, rare: true },
-      fanout: { help: `${furtherFields} of each prompt: JSON, or @file`, rare: true },
-    },
-  },
-  repeat: {
-    kind: 'count',
-    least: 1,
-    most: 1_000,
-    of: 'command',
-    default: 1,
-    on: { fanout: { rare: true, help: 'how many times to run each item', project: true } },
-  },
-
+  ...promptSettings,
+  ...batchSettings,
   /** `hydrated` also waits until every file of the snapshot is on disk. */
   waitFor: {
     kind: 'choice',
@@ -211,7 +127,6 @@ export const jobSettings = {
       },
     },
   },
-
   from: {
     kind: 'name',
     of: 'sandbox',
@@ -240,42 +155,6 @@ export const jobSettings = {
         help: 'create the sandbox as a fork of another one, which does not change',
         excludes: [[['environment', 'from', 'setup', 'env'], 'copies a sandbox']],
         replaces: ['from'],
-      },
-    },
-  },
-  source: {
-    kind: 'sandbox',
-    of: 'command',
-    on: {
-      fanout: {
-        help: 'fork this sandbox; it is stopped first if it changed after its last snapshot',
-        value: '<sandbox>',
-        project: true,
-        excludes: [[['snapshot']], [[...preparing, 'environment', 'env', 'createBody'], replacesPrepared]],
-        replaces: ['snapshot'],
-      },
-    },
-  },
-  allowStale: {
-    kind: 'flag',
-    of: 'command',
-    on: {
-      fanout: {
-        help: 'with --source: fork the last snapshot even if the sandbox changed after it',
-        rare: true,
-        requires: [['source']],
-      },
-    },
-  },
-  snapshot: {
-    kind: 'name',
-    of: 'command',
-    on: {
-      fanout: {
-        help: 'start from a named snapshot',
-        project: true,
-        excludes: [[preparing, replacesPrepared]],
-        replaces: ['source'],
       },
     },
   },
@@ -329,173 +208,10 @@ export const jobSettings = {
       fanout: { help: `${furtherFields} that creates the prepared sandbox, or forks from a snapshot`, rare: true },
     },
   },
-  preparePut: {
-    kind: 'files',
-    of: 'command',
-    on: {
-      fanout: {
-        help: 'a file or folder to write into the prepared sandbox (repeatable)',
-        rare: true,
-        replaces: otherSources,
-      },
-    },
-  },
-  command: {
-    kind: 'commands',
-    of: 'command',
-    on: {
-      fanout: {
-        help: 'a command to run in the prepared sandbox, after the files (repeatable)',
-        replaces: otherSources,
-      },
-    },
-  },
-  preparePrompt: {
-    kind: 'prompts',
-    of: 'command',
-    on: {
-      fanout: {
-        help: 'a prompt for the prepared sandbox, after the commands, or @file (repeatable)',
-        value: '<text>',
-        rare: true,
-        replaces: otherSources,
-      },
-    },
-  },
-  prepareType: {
-    kind: 'choice',
-    values: sizes,
-    of: 'command',
-    on: {
-      fanout: {
-        help: 'machine size of the prepared sandbox',
-        value: '<size>',
-        rare: true,
-        replaces: otherSources,
-      },
-    },
-  },
-  prepareDeadline: {
-    kind: 'duration',
-    of: 'command',
-    default: 3_600_000,
-    on: { fanout: { help: 'deadline of the whole preparation', rare: true } },
-  },
-  prepareEnd: {
-    kind: 'choice',
-    values: ['stop', 'delete'],
-    of: 'command',
-    default: 'stop',
-    on: {
-      fanout: {
-        help: 'what to do with the prepared sandbox after the batch; after delete, the batch cannot be resumed',
-        value: '<end>',
-        rare: true,
-      },
-    },
-  },
-
-  /** Number of items that may run concurrently. */
-  concurrency: {
-    kind: 'count',
-    least: 1,
-    most: 10_000,
-    of: 'policy',
-    default: 20,
-    on: {
-      fanout: { help: 'maximum number of forks that run at once', most: 2_000, project: true },
-      resume: { help: 'maximum number of forks that run at once', most: 2_000 },
-    },
-  },
-  /**
-   * `go_on`: run every item. `fail_fast`: the first final failure ends the batch. `successes`: `count` successes end it.
-   */
-  stopAt: { kind: 'stopAt', of: 'policy', default: { kind: 'go_on' } },
-  /** Number of retries of a failed item, each as its next generation, in a new fork. */
-  retries: {
-    kind: 'count',
-    least: 0,
-    // Each retry needs another fork and costs as much as the first try.
-    most: 10,
-    of: 'policy',
-    default: 0,
-    on: {
-      fanout: { help: 'how often to retry a failed item, each time in a new fork', project: true },
-      resume: { help: 'how often to retry a failed item, each time in a new fork' },
-    },
-  },
-  first: {
-    kind: 'count',
-    least: 1,
-    most: 1_000_000,
-    of: 'command',
-    on: {
-      fanout: {
-        rare: true,
-        help: 'end after this many successes; interrupt and clean up the rest',
-        project: true,
-        excludes: [[['failFast']]],
-        replaces: ['failFast'],
-      },
-      resume: {
-        help: 'end after this many successes; interrupt and clean up the rest',
-        excludes: [[['failFast']]],
-      },
-    },
-  },
-  failFast: {
-    kind: 'flag',
-    of: 'command',
-    on: {
-      fanout: { rare: true, help: 'end when an item has failed its last attempt', project: true, replaces: ['first'] },
-      resume: { help: 'end when an item has failed its last attempt' },
-    },
-  },
-  /** Hard deadline of each item, in ms from its fork. */
-  itemDeadline: {
-    kind: 'duration',
-    of: 'policy',
-    field: 'itemDeadlineMs',
-    default: 3_600_000,
-    on: {
-      fanout: { help: 'hard deadline of each item', project: true },
-      resume: { help: 'hard deadline of each item' },
-    },
-  },
-  /** Hard deadline of the whole batch, in ms from its start. Cleanup runs after it. */
-  batchDeadline: {
-    kind: 'duration',
-    of: 'policy',
-    name: 'deadline',
-    field: 'deadlineMs',
-    default: 86_400_000,
-    on: {
-      fanout: { rare: true, help: 'hard deadline of the batch, before clean-up', project: true },
-      resume: { help: 'hard deadline of the batch, before clean-up' },
-    },
-  },
-  /** Machine-seconds that all forks together may use, weighted by machine size. Null: no limit. */
-  budget: {
-    kind: 'budget',
-    of: 'policy',
-    field: 'budgetSeconds',
-    default: null,
-    orNull: true,
-    on: {
-      fanout: {
-        help: 'limit of machine time for all forks together, like 10h or 90m; a larger machine size counts more',
-        project: true,
-      },
-      resume: {
-        help: 'limit of machine time for all forks together, like 10h or 90m; a larger machine size counts more',
-      },
-    },
-  },
-
   /** Machine size. Null in a policy: that of the source. */
   type: {
     kind: 'choice',
-    values: sizes,
+    values: machineSizes,
     of: 'sandbox',
     batch: { default: null, orNull: true },
     item: true,
@@ -541,7 +257,7 @@ export const jobSettings = {
   /** What happens to the sandbox at the end. */
   end: {
     kind: 'choice',
-    values: ends,
+    values: ['stop', 'delete', 'keep'],
     of: 'job',
     required: true,
     batch: { default: 'stop' },
@@ -669,10 +385,5 @@ export const jobSettings = {
       run: { help: 'label that lists show and select by (repeatable)', rare: true, project: true },
       fanout: { help: 'label that lists show and select by (repeatable)', rare: true, project: true },
     },
-  },
-  title: {
-    kind: 'name',
-    of: 'command',
-    on: { fanout: { help: 'title for lists and the report', value: '<title>', rare: true } },
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -1,7 +1,8 @@
 /** The source of a batch's forks: a sandbox, a named snapshot, or a sandbox that the batch prepares. */
 
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
-import { jobSettings, preparing } from '../../job-settings/job-settings.js';
+import { preparing } from '../../job-settings/batch-settings.js';
+import { jobSettings } from '../../job-settings/job-settings.js';
 import type { FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../protocol/job/job-input.js';
 import { fieldsOn, settingOn } from '../settings/values.js';

@@ -13,6 +13,8 @@ export const machineTypes = {
 /** A machine size of the service (specification, "Resources and their fields"). */
 export type MachineType = keyof typeof machineTypes;
 
+export const machineSizes = Object.keys(machineTypes) as readonly MachineType[];
+
 /**
  * The machine-seconds of a machine: its running time multiplied by the multiplier of its type.
  * @param ms how long the machine ran; a negative time counts as 0
