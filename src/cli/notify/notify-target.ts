@@ -23,3 +23,10 @@ export function chatIn(text: string): { readonly chat: Chat; readonly url: strin
   const chat = chats.find((name) => text.startsWith(`${name}:`));
   return chat && { chat, url: text.slice(chat.length + 1) };
 }
+
+/** The target in a message. The path of a URL may be a secret. */
+export function targetText(target: string): string {
+  const chat = chatIn(target);
+  if (chat) return `${chat.chat}:${targetText(chat.url)}`;
+  return URL.canParse(target) ? new URL(target).origin : target;
+}

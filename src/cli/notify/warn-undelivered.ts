@@ -7,16 +7,9 @@ import { describeJob, type JobAddress } from '../../workflow-client/jobs/job-cli
 import { undeliveredNotifications } from '../../workflow-client/jobs/undelivered-notifications.js';
 import type { Platform } from '../connect/platform.js';
 import { oneLine } from '../output/terminal-safe.js';
-import { chatIn } from './notify-target.js';
+import { targetText } from './notify-target.js';
 
 const withinMs = 4_000;
-
-/** The target in a message. The path of a URL may be a secret. */
-export function targetText(target: string): string {
-  const chat = chatIn(target);
-  if (chat) return `${chat.chat}:${targetText(chat.url)}`;
-  return URL.canParse(target) ? new URL(target).origin : target;
-}
 
 /** Never throws, because the job has ended independent of its notification. */
 export async function warnUndelivered(

@@ -7,7 +7,7 @@ import { shellWord } from '../../texts/shell-word.js';
 import type { Schedule } from '../../workflow-client/schedules/read-schedules.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
-import { targetText } from '../notify/warn-undelivered.js';
+import { targetText } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { formatTable, printList, tableWidth } from '../output/table.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';

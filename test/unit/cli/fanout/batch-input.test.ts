@@ -153,7 +153,7 @@ describe('the source of a batch', () => {
   it.each([
     [{ source: 'bx_2345abcd', snapshot: 'base' }, 'Use --source or --snapshot, not both'],
     [{ source: 'web' }, '--source: "web" is not a sandbox id'],
-    [{ source: 'bx_2345abcd', command: ['ls'], setup: 'x' }, '--setup, --command cannot be used with --source'],
+    [{ source: 'bx_2345abcd', command: ['ls'], setup: 'x' }, '--command, --setup cannot be used with --source'],
     [{ snapshot: 'base', prepareType: 'large' as const }, '--prepare-type cannot be used with --snapshot'],
     [{ snapshot: 'base', allowStale: true }, '--allow-stale requires --source'],
     [{ source: 'bx_2345abcd', env: false }, '--no-env cannot be used with --source'],
