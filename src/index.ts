@@ -143,7 +143,6 @@ export {
 } from './workflow-client/schedules/read-schedules.js';
 export { type RunNow, runScheduleNow } from './workflow-client/schedules/run-now.js';
 export {
-  backfillSchedule,
   changeSchedule,
   type PutSchedule,
   type PutScheduleOptions,

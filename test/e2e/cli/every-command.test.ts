@@ -32,7 +32,6 @@ const elsewhere: Readonly<Record<string, string>> = {
   'schedule list': 'test/workflows/schedule/command.test.ts',
   'schedule show': 'test/workflows/schedule/command.test.ts',
   'schedule run-now': 'test/workflows/schedule/command.test.ts',
-  'schedule backfill': 'test/workflows/schedule/command.test.ts',
   'schedule pause': 'test/workflows/schedule/command.test.ts',
   'schedule resume': 'test/workflows/schedule/command.test.ts',
   'schedule remove': 'test/workflows/schedule/command.test.ts',
