@@ -86,7 +86,6 @@ export {
   fanoutProgress,
   type StartedFanout,
   type StartFanoutOptions,
-  startFanout,
 } from './workflow-client/fanouts/fanout-client.js';
 export {
   fanoutInputSchema,
@@ -107,7 +106,6 @@ export {
   type SubmitFanoutOptions,
   submitFanout,
 } from './workflow-client/fanouts/submit-fanout.js';
-export { addFanoutChunk, sealFanout } from './workflow-client/fanouts/updates.js';
 export {
   cancelJob,
   describeJob,
