@@ -55,7 +55,7 @@ export type {
   StopRequestView,
 } from './protocol/stop.js';
 export * from './result-store/index.js';
-export { type CleanupPolicy, readPolicy, type SweepOptions, sweepPolicy } from './retention/index.js';
+export { type CleanupPolicy, readPolicy } from './retention/index.js';
 export * from './secret-store/index.js';
 export { findTemporal } from './supervisor/find-temporal.js';
 export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';
@@ -86,7 +86,6 @@ export {
   fanoutProgress,
   type StartedFanout,
   type StartFanoutOptions,
-  startFanout,
 } from './workflow-client/fanouts/fanout-client.js';
 export {
   fanoutInputSchema,
@@ -107,7 +106,6 @@ export {
   type SubmitFanoutOptions,
   submitFanout,
 } from './workflow-client/fanouts/submit-fanout.js';
-export { addFanoutChunk, sealFanout } from './workflow-client/fanouts/updates.js';
 export {
   cancelJob,
   describeJob,
@@ -143,7 +141,6 @@ export {
 } from './workflow-client/schedules/read-schedules.js';
 export { type RunNow, runScheduleNow } from './workflow-client/schedules/run-now.js';
 export {
-  backfillSchedule,
   changeSchedule,
   type PutSchedule,
   type PutScheduleOptions,

@@ -32,7 +32,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'schedule list': ['sandflow schedule list'],
   'schedule show': ['sandflow schedule show nightly', 'sandflow schedule show nightly --json | jq .schedule.runs'],
   'schedule run-now': ['sandflow schedule run-now nightly'],
-  'schedule backfill': ['sandflow schedule backfill nightly --from 2026-11-20 --to 2026-11-22'],
   'schedule pause': ['sandflow schedule pause nightly'],
   'schedule resume': ['sandflow schedule resume nightly'],
   'schedule remove': ['sandflow schedule remove nightly'],

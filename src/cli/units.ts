@@ -1,22 +1,19 @@
 /** Parses and formats durations, counts and sizes. */
+import { durationPattern, readDurationMs } from '../texts/duration.js';
 import { UsageError } from './usage-error.js';
 
-const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-type Unit = keyof typeof unitsMs;
-
-const whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+const dayMs = 86_400_000;
 const isoDate = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/;
-const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
 /** Two years, in ms: the longest wait, because no data is kept for longer. */
-const longestWaitMs = 732 * unitsMs.d;
+const longestWaitMs = 732 * dayMs;
 /** A hundred years, for durations that are not waits: a time in the past, or a total. */
-export const anyLength = { mostMs: 36_525 * unitsMs.d };
+export const anyLength = { mostMs: 36_525 * dayMs };
 /** A timer of Node is limited to 24 days; a longer one would end at once. */
-export const ofThisProcess = { mostMs: 24 * unitsMs.d };
+export const ofThisProcess = { mostMs: 24 * dayMs };
 
 /**
- * Reads `90s`, `30m`, `2h`, `1h30m`, `500ms`, `7d`.
+ * Reads `90s`, `30m`, `2h`, `1h30m`, `500ms`, `7d`, `2w`.
  * @param limit `mostMs`: the longest that is accepted, in ms. Default: two years
  * @returns ms, at least 1; undefined for an option that is not given
  * @throws UsageError naming `option`
@@ -33,20 +30,18 @@ export function parseDurationMs(
   { mostMs } = { mostMs: longestWaitMs },
 ): number | undefined {
   if (text === undefined) return undefined;
-  const ms = whole.test(text)
-    ? [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0)
-    : Number.NaN;
+  const ms = durationPattern.test(text) ? (readDurationMs(text) ?? Number.POSITIVE_INFINITY) : Number.NaN;
   if (ms < 1) throw new UsageError(`${option}: ${text} is too short. Use a value like 90s, 30m, 2h or 1h30m.`);
   if (Number.isNaN(ms)) {
     throw new UsageError(`${option}: "${text}" is not a duration. Use a value like 90s, 30m, 2h or 1h30m.`);
   }
   if (ms > mostMs) {
-    const most = `${Math.floor(mostMs / unitsMs.d)}d`;
+    const most = `${Math.floor(mostMs / dayMs)}d`;
     throw new UsageError(
       `${option}: ${text} is too long. The limit is ${most}. Use a value like 90s, 30m, 2h or 1h30m.`,
     );
   }
-  return Math.round(ms);
+  return ms;
 }
 
 /**
@@ -56,7 +51,7 @@ export function parseDurationMs(
  */
 export function parseSince(text: string | undefined, nowMs: number): Date | undefined {
   if (text === undefined) return undefined;
-  const at = whole.test(text)
+  const at = durationPattern.test(text)
     ? nowMs - parseDurationMs(text, '--since', anyLength)
     : isoDate.test(text)
       ? Date.parse(text)
@@ -94,7 +89,7 @@ export function formatAge(ms: number): string {
   const past = Math.max(0, ms);
   // An age in fractions of a second would look exact; clocks differ by more.
   if (past < 60_000) return `${Math.floor(past / 1_000)} s`;
-  return past < 2 * unitsMs.d ? formatDuration(Math.floor(past / 1_000) * 1_000) : `${Math.floor(past / unitsMs.d)} d`;
+  return past < 2 * dayMs ? formatDuration(Math.floor(past / 1_000) * 1_000) : `${Math.floor(past / dayMs)} d`;
 }
 
 /** How long ago an ISO 8601 time was; empty if it is unknown. */

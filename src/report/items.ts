@@ -2,7 +2,7 @@
 import type { ItemResult, ItemTimes } from '../protocol/fanout/fanout-result.js';
 import type { CollectedFile } from '../protocol/job/job-result.js';
 import { lastDrawn } from '../texts/terminal-text.js';
-import { lineOf, maxDetailedItems, maxDetailsBytes, maxTextBytes, type Room } from './bounded-text.js';
+import { lineOf, maxDetailedItems, maxDetailsBytes, maxTextLength, type Room } from './bounded-text.js';
 import { failureOf } from './failures.js';
 import { endOfSandbox, leftSentence } from './left-words.js';
 import { addressPart, html, link, type Markup } from './markup.js';
@@ -78,7 +78,7 @@ export function itemsSection(items: readonly PageItem[]): Markup | null {
   if (items.length === 0) return null;
   const bare = items.filter(({ details }) => details === null).length;
   const left = `${countOf(bare, 'item has', 'items have')} no details here: the page has those of ${countText(maxDetailedItems)} completed and ${countText(maxDetailedItems)} other items at most, with ${bytesText(maxDetailsBytes)} of texts each.`;
-  return html`<section><h2>Items</h2><p class="note">${bare > 0 ? `${left} ` : null}A text is cut at ${bytesText(maxTextBytes)}. results.jsonl has every item and the whole texts.</p>
+  return html`<section><h2>Items</h2><p class="note">${bare > 0 ? `${left} ` : null}A text is cut at ${countText(maxTextLength)} characters. results.jsonl has every item and the whole texts.</p>
 <div class="row head"><span class="number">#</span><span>Item</span><span>Outcome</span><span class="number">Took</span><span class="number">Machine</span><span>Error or prompt</span></div>
 <ol class="items">${items.map(itemRow)}</ol></section>`;
 }

@@ -8,6 +8,7 @@ import { makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 import { byOwnUser } from '../os/owner.js';
 import { requireOptions } from '../settings/required-options.js';
+import type { ResultStore } from './result-store.js';
 
 type Write = (file: FileHandle) => Promise<void>;
 
@@ -173,54 +174,4 @@ function outside(cause?: unknown): SandflowError {
 function tooLarge(bytes: number, maxBytes: number): SandflowError {
   const message = `The object of the result store has ${bytes} bytes, and this call reads at most ${maxBytes}.`;
   return new SandflowError('result_too_large', message);
-}
-
-/** What `put` answers: where the store holds an object, and what it holds. */
-export interface StoredObject {
-  /** Identifies the object in its store. Other code must not interpret it. */
-  readonly ref: string;
-  /** Size in bytes. */
-  readonly size: number;
-  /** SHA-256 of the content, in hex. */
-  readonly sha256: string;
-}
-
-/** An object as `list` returns it. */
-export interface ListedObject {
-  /** The key that the object was stored under. */
-  readonly key: string;
-  /** Identifies the object in its store. Callers must not interpret it. */
-  readonly ref: string;
-}
-
-/** A store for objects that are too large for Temporal's history. */
-export interface ResultStore {
-  /**
-   * Writes `content` under `key`. Safe to repeat: the last complete write wins, and no reader sees half a write.
-   * @param options.signal once it is aborted, the write replaces nothing any more: its caller has given it up, and may
-   * have stored something newer. Default: none
-   */
-  put(key: string, content: Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<StoredObject>;
-  /**
-   * Writes content of any size piece by piece, so that it is never in memory as a whole. If `content` throws, nothing
-   * is stored, and the error is thrown again.
-   */
-  putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<StoredObject>;
-  /**
-   * @param options.maxBytes a longer object is not read; no limit by default. A store may ignore this if it does not
-   * know the size of an object before reading it
-   * @throws SandflowError `result_not_found`, `result_too_large`
-   */
-  get(ref: string, options?: { readonly maxBytes?: number }): Promise<Buffer>;
-  /**
-   * Lists the objects whose keys begin with `folder` and a slash, in no particular order. The list is empty if there is
-   * no such folder.
-   */
-  list(folder: string): Promise<readonly ListedObject[]>;
-  /**
-   * A worker calls this at its start, so that a store that it cannot write to is not found only when a job has results.
-   * Omitted: the worker starts without a check.
-   * @throws SandflowError `result_store_unwritable`
-   */
-  checkWritable?(): Promise<void>;
 }

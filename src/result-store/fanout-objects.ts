@@ -6,7 +6,7 @@ import { SandflowError } from '../errors/sandflow-error.js';
 import type { ChangedChunk, ChangedItem, KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
 import type { EarlierAttempt, ItemResult } from '../protocol/fanout/fanout-result.js';
-import type { ListedObject, ResultStore } from './directory-store.js';
+import type { ListedObject, ResultStore } from './result-store.js';
 import { findStoredJson, readStoredJson } from './stored-json.js';
 
 /**

@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path';
 import { SandflowError } from '../errors/sandflow-error.js';
-import type { ResultStore } from './directory-store.js';
+import type { ResultStore } from './result-store.js';
 
 /** Every change that an earlier reader would misread takes the next number. */
 const formVersion = 1;

@@ -3,39 +3,21 @@
  * ordinary character; the whole name must fit, in the same case. There is no other sign. Pure.
  */
 
-/** Signs of other languages of patterns: where each is a sign, and what to write instead. */
-const foreignSigns: readonly {
-  readonly sign: RegExp;
-  /** Default: anywhere. */
-  readonly isSignAt?: (at: number, pattern: readonly Part[]) => boolean;
-  readonly instead: string;
-}[] = [
-  { sign: /^[[\]]$/, instead: 'Write ? for one character of any kind' },
-  { sign: /^[{}|]$/, instead: 'Write one pattern for each alternative' },
-  { sign: /^!$/, isSignAt: isFirst, instead: 'Patterns cannot exclude names' },
-  { sign: /^\^$/, isSignAt: isFirst, instead: 'A pattern always stands for the whole name: leave it out' },
-  { sign: /^\$$/, isSignAt: isLast, instead: 'A pattern always stands for the whole name: leave it out' },
-  { sign: /^%$/, instead: 'Write * for any characters' },
-  { sign: /^\.$/, isSignAt: isBeforeRepeat, instead: 'Write * for any characters' },
-  { sign: /^\/$/, isSignAt: isBracket, instead: 'A pattern stands between no signs: leave both out' },
-  { sign: /^\s$/, isSignAt: isAtEnd, instead: 'A pattern always stands for the whole name: leave it out' },
-];
-const escapable = /^[*?\\[\]{}|!^$%./\s]$/;
+/** Signs of other languages of patterns, where they are signs there. */
+const foreignSign = /[[\]{}|%]|^[!^]|\$$|\.(?=[*+])|^\s|\s$|^\/(?=.*\/$)/su;
+const escaped = /\\[*?\\[\]{}|!^$%./\s]/gu;
 
 /** Why a pattern is refused, or null. A sign of another language would silently match nothing. */
 export function patternProblem(pattern: string): string | null {
   if (pattern === '') return 'is empty and matches nothing; use * for any characters';
-  const parts = partsOf(pattern);
-  for (const [at, { text, isEscaped }] of parts.entries()) {
-    if (isEscaped && !escapable.test(text)) {
-      return `has a \\ before ${text === '' ? 'its end' : `"${text}"`}, which means nothing there; write \\\\ for the character itself`;
-    }
-    const foreign = foreignSigns.find(({ sign, isSignAt }) => sign.test(text) && (isSignAt?.(at, parts) ?? true));
-    if (foreign && !isEscaped) {
-      return `has "${text}", but the only signs of patterns are * (any characters) and ? (one). ${foreign.instead}, or \\${text} for the character itself`;
-    }
+  const others = pattern.replace(escaped, 'x');
+  const [, before] = /\\(.?)/su.exec(others) ?? [];
+  if (before !== undefined) {
+    return `has a \\ before ${before === '' ? 'its end' : `"${before}"`}, which means nothing there; write \\\\ for the character itself`;
   }
-  return null;
+  const [sign] = foreignSign.exec(others) ?? [];
+  if (sign === undefined) return null;
+  return `has "${sign}", but the only signs of patterns are * (any characters) and ? (one), and a pattern stands for the whole name. For alternatives, write several patterns; for the character itself, write \\${sign}`;
 }
 
 /** Whether `text` fits one of the patterns. */
@@ -63,30 +45,6 @@ function partsOf(pattern: string): Part[] {
     parts.push({ text: characters[at] ?? '', isEscaped });
   }
   return parts;
-}
-
-function isFirst(at: number): boolean {
-  return at === 0;
-}
-
-function isLast(at: number, { length }: readonly Part[]): boolean {
-  return at === length - 1;
-}
-
-function isAtEnd(at: number, pattern: readonly Part[]): boolean {
-  return isFirst(at) || isLast(at, pattern);
-}
-
-/** As in `.*` of a regular expression. */
-function isBeforeRepeat(at: number, pattern: readonly Part[]): boolean {
-  const next = pattern[at + 1];
-  return next !== undefined && !next.isEscaped && /[*+]/.test(next.text);
-}
-
-/** As in `/name/`. */
-function isBracket(at: number, pattern: readonly Part[]): boolean {
-  const ends = [pattern[0], pattern.at(-1)];
-  return isAtEnd(at, pattern) && pattern.length > 1 && ends.every((end) => end?.text === '/' && !end.isEscaped);
 }
 
 const isSign = (part: Part | undefined, sign: '*' | '?') => part?.text === sign && !part.isEscaped;

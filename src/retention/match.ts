@@ -21,6 +21,17 @@ export function sinceMs(at: string | null, nowMs: number): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
+type Aged = Pick<SandboxFacts, 'id' | 'createdAt'>;
+
+/** When a sandbox or a snapshot was created, in ms. One of unknown age counts as new. */
+export const createdMs = ({ createdAt }: Aged) => Date.parse(createdAt ?? '') || Number.POSITIVE_INFINITY;
+
+/** Orders by age, equal ages by id, so that a plan does not depend on the order of the list. */
+export function oldestFirst(a: Aged, b: Aged): number {
+  const difference = createdMs(a) - createdMs(b);
+  return Number.isNaN(difference) || difference === 0 ? (a.id < b.id ? -1 : 1) : difference;
+}
+
 /** The first rule that the sandbox fits. */
 export function ruleFor(policy: CleanupPolicy, candidate: Candidate, nowMs: number): Rule | undefined {
   return policy.rules.find((rule) => fitsRule(rule, candidate, nowMs));

@@ -10,7 +10,7 @@
 import type { CleanupPlan, Decision, PlanEntry, PlannedAction, SnapshotFacts } from '../protocol/cleanup-plan.js';
 import type { CleanupPolicy, Rule } from '../protocol/cleanup-policy.js';
 import { stepText } from '../protocol/escalation.js';
-import { type Candidate, fitsGroup, groupOf, ruleFor, sinceMs } from './match.js';
+import { type Candidate, fitsGroup, groupOf, oldestFirst, ruleFor, sinceMs } from './match.js';
 import { refusalOf } from './plan-refusals.js';
 import { unmatchedPatterns } from './policy-patterns.js';
 import { deletableSnapshots } from './snapshots.js';
@@ -64,7 +64,9 @@ export function planCleanup(input: PlanInput): CleanupPlan {
   const fleet = fleetTonight ?? candidates.length;
   const allowed = allowedOf(policy, fleet, takenTonight);
   const newest = new Map(policy.rules.map((rule) => [rule, newestPerGroup(rule, candidates)]));
-  const drafts = [...candidates].sort(oldestFirst).map((candidate) => draft(input, candidate, newest));
+  const drafts = [...candidates]
+    .sort((a, b) => oldestFirst(a.facts, b.facts))
+    .map((candidate) => draft(input, candidate, newest));
   const actions: PlannedAction[] = [];
   const entries = drafts.map((drafted): PlanEntry => {
     const { candidate, rule, refusal, keeps, snapshots } = drafted;
@@ -112,27 +114,16 @@ function draft(
 }
 
 /**
- * Orders sandboxes oldest first, with unknown ages last. Equal ages are ordered by id, so that a plan does not depend
- * on the order of the list.
- */
-function oldestFirst(a: Candidate, b: Candidate): number {
-  const difference = createdMs(a) - createdMs(b);
-  return Number.isNaN(difference) || difference === 0 ? (a.facts.id < b.facts.id ? -1 : 1) : difference;
-}
-
-const createdMs = ({ facts }: Candidate) => Date.parse(facts.createdAt ?? '') || Number.POSITIVE_INFINITY;
-
-/**
  * The ids of the newest sandboxes in each group of a rule. Cancelled sandboxes, and those whose data has expired, are
  * not worth keeping and do not count.
  */
 function newestPerGroup(rule: Rule, candidates: readonly Candidate[]): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   if (rule.keepLast === 0) return groups;
-  const members = candidates.filter(
-    ({ facts }) => fitsGroup(rule.match, facts) && facts.state !== 'cancelled' && facts.dataExpiredAt === null,
-  );
-  for (const { facts } of members.sort(oldestFirst).reverse()) {
+  const members = candidates
+    .map(({ facts }) => facts)
+    .filter((facts) => fitsGroup(rule.match, facts) && facts.state !== 'cancelled' && facts.dataExpiredAt === null);
+  for (const facts of members.sort(oldestFirst).reverse()) {
     const group = groupOf(rule, facts);
     const kept = groups.get(group) ?? [];
     if (kept.length < rule.keepLast) groups.set(group, [...kept, facts.id]);

@@ -3,14 +3,7 @@
 import type { SnapshotFacts } from '../protocol/cleanup-plan.js';
 import type { CleanupPolicy, Rule } from '../protocol/cleanup-policy.js';
 import { fitsAny } from './glob.js';
-
-/** A snapshot of unknown age counts as new. Equal ages are ordered by id. */
-function oldestFirst(a: SnapshotFacts, b: SnapshotFacts): number {
-  const difference = madeMs(a) - madeMs(b);
-  return Number.isNaN(difference) || difference === 0 ? (a.id < b.id ? -1 : 1) : difference;
-}
-
-const madeMs = ({ createdAt }: SnapshotFacts) => Date.parse(createdAt ?? '') || Number.POSITIVE_INFINITY;
+import { createdMs, oldestFirst } from './match.js';
 
 /**
  * The snapshots that may be deleted, oldest first. The rule says how many of the newest snapshots are kept, and how old
@@ -25,5 +18,5 @@ export function deletableSnapshots(
   return ordered
     .slice(0, Math.max(0, ordered.length - keepSnapshots))
     .filter(({ name }) => name === null || (fitsAny(snapshotNames, name) && !fitsAny(protect, name)))
-    .filter((snapshot) => snapshotsOlderThanMs === null || nowMs - madeMs(snapshot) > snapshotsOlderThanMs);
+    .filter((snapshot) => snapshotsOlderThanMs === null || nowMs - createdMs(snapshot) > snapshotsOlderThanMs);
 }

@@ -62,13 +62,22 @@ export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
   const leave = () => void socket.destroy();
   signal?.addEventListener('abort', leave, { once: true });
   const lost = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  const handshake = createHandshake(socket, state);
   try {
-    const stack = await readyStack(socket, lost, onProgress, (hello) => {
-      const proof = handshake.answer(hello);
-      if (proof === undefined) return false;
-      sendMessage(socket, { proof, settings, client });
-      return true;
+    const stack = await new Promise<StackDescription | 'nobody' | 'lost'>((resolve, reject) => {
+      let isKnown = false;
+      // The supervisor may have died, and another program may use its port. Such a program sends no hello.
+      const timeout = setTimeout(leave, helloTimeoutMs);
+      void lost.then(() => {
+        clearTimeout(timeout);
+        resolve(isKnown ? 'lost' : 'nobody');
+      });
+      tell(socket, state, { settings, client }, (message) => {
+        isKnown = true;
+        clearTimeout(timeout);
+        if (message.type === 'progress') onProgress(message.line);
+        else if (message.type === 'ready') resolve(message.stack);
+        else if (message.type === 'failed') reject(new SandflowError({ foreign: message.code }, message.message));
+      });
     });
     signal?.throwIfAborted();
     return typeof stack === 'string' ? stack : { stack, lost, release: leave };
@@ -80,26 +89,6 @@ export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
   }
 }
 
-/** True if a supervisor answers, with any settings. */
-export async function isSupervisorThere(stateFile: string): Promise<boolean> {
-  const state = await readState(stateFile);
-  if (!state) return false;
-  const socket = connect({ host: '127.0.0.1', port: state.port });
-  const handshake = createHandshake(socket, state);
-  return new Promise((resolve) => {
-    const settle = (there: boolean) => {
-      clearTimeout(timeout);
-      socket.destroy();
-      resolve(there);
-    };
-    const timeout = setTimeout(() => settle(false), helloTimeoutMs);
-    socket.on('error', () => settle(false)).once('close', () => settle(false));
-    onMessages(socket, serverMessageSchema, (message) => {
-      if (message.type === 'hello') settle(handshake.answer(message) !== undefined);
-    });
-  });
-}
-
 /**
  * Asks the supervisor about its stack, without joining it. Starts nothing.
  * @returns undefined if no supervisor answers
@@ -109,7 +98,6 @@ export async function askSupervisor(stateFile: string, ask: Ask): Promise<StackS
   const state = await readState(stateFile);
   if (!state) return undefined;
   const socket = connect({ host: '127.0.0.1', port: state.port });
-  const handshake = createHandshake(socket, state);
   return new Promise((resolve) => {
     const settle = (status?: StackStatus) => {
       clearTimeout(timeout);
@@ -117,60 +105,36 @@ export async function askSupervisor(stateFile: string, ask: Ask): Promise<StackS
       resolve(status);
     };
     const timeout = setTimeout(() => settle(), askTimeoutMs);
-    socket.on('error', () => settle()).once('close', () => settle());
-    let isKnown = false;
-    onMessages(socket, serverMessageSchema, (message) => {
-      if (message.type === 'hello') {
-        const proof = handshake.answer(message);
-        if (proof === undefined) return settle();
-        isKnown = true;
-        sendMessage(socket, { proof, ask });
-      } else if (isKnown && message.type === 'status') settle(message.status);
+    socket.once('close', () => settle());
+    tell(socket, state, { ask }, (message) => {
+      if (message.type === 'status') settle(message.status);
     });
   });
 }
-
-function readyStack(
-  socket: Socket,
-  lost: Promise<void>,
-  onProgress: (line: string) => void,
-  enter: (hello: Hello) => boolean,
-): Promise<StackDescription | 'nobody' | 'lost'> {
-  return new Promise((resolve, reject) => {
-    let accepted = false;
-    // The supervisor may have died, and another program may use its port. Such a program sends no hello.
-    const timeout = setTimeout(() => socket.destroy(), helloTimeoutMs);
-    socket.on('error', () => socket.destroy());
-    void lost.then(() => {
-      clearTimeout(timeout);
-      resolve(accepted ? 'lost' : 'nobody');
-    });
-    onMessages(socket, serverMessageSchema, (message) => {
-      if (message.type === 'hello') {
-        accepted = enter(message);
-        clearTimeout(timeout);
-        if (!accepted) socket.destroy();
-      } else if (!accepted) socket.destroy();
-      else if (message.type === 'progress') onProgress(message.line);
-      else if (message.type === 'ready') resolve(message.stack);
-      else if (message.type === 'failed') reject(new SandflowError({ foreign: message.code }, message.message));
-    });
-  });
-}
-
-type Hello = Extract<ServerMessage, { readonly type: 'hello' }>;
 
 /**
- * Requests a proof from the supervisor. `answer` checks it and returns our own proof. It returns undefined if the other
- * side is not the supervisor that the state file names.
+ * Tells the supervisor what this client wants, once it has proved that it is the one that the state file names. Leaves
+ * any other program.
+ * @param handle called with the hello of the supervisor, and with each message after it
  */
-function createHandshake(socket: Socket, { token }: SupervisorState): { answer(hello: Hello): string | undefined } {
+function tell(
+  socket: Socket,
+  { token }: SupervisorState,
+  wish: object,
+  handle: (message: ServerMessage) => void,
+): void {
   const nonce = createNonce();
+  let isKnown = false;
+  socket.on('error', () => socket.destroy());
   socket.once('connect', () => sendMessage(socket, { nonce }));
-  return {
-    answer: (hello) =>
-      isProof(hello.proof, token, 'supervisor', nonce) ? proofOf(token, 'client', hello.nonce) : undefined,
-  };
+  onMessages(socket, serverMessageSchema, (message) => {
+    if (!isKnown) {
+      isKnown = message.type === 'hello' && isProof(message.proof, token, 'supervisor', nonce);
+      if (!isKnown || message.type !== 'hello') return void socket.destroy();
+      sendMessage(socket, { proof: proofOf(token, 'client', message.nonce), ...wish });
+    }
+    handle(message);
+  });
 }
 
 /** @throws SandflowError `stack_of_other_version` if a supervisor of another version runs */

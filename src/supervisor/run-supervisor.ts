@@ -7,7 +7,7 @@ import { type FileLock, tryAcquireFileLock } from '../os/file-lock.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { connectTemporal } from '../temporal/connect.js';
 import type { MainProgram } from './children.js';
-import { isSupervisorThere } from './control-client.js';
+import { askSupervisor } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { type ControlServer, openControlServer } from './control-server.js';
 import { stackPaths } from './stack-paths.js';
@@ -138,7 +138,7 @@ async function elect(
   for (;;) {
     const lock = tryAcquireFileLock(lockFile);
     if (lock) return lock;
-    if (await isSupervisorThere(stateFile)) return 'held';
+    if (await askSupervisor(stateFile, 'status')) return 'held';
     if (signal.aborted) return 'told_to_end';
     if (Date.now() > giveUpAt) {
       const message = `The supervisor that holds ${lockFile} does not answer. Find its process ("supervisor" is in its command line) and stop it.`;

@@ -1,11 +1,11 @@
-/** Durations as people write them in a policy or an escalation. No dependencies: workflow code may import this file. */
+/** Durations as people write them in options, files, policies and escalations. No dependencies: workflow code may import this file. */
 
-const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 type Unit = keyof typeof unitsMs;
 
-/** The format: `90s`, `30m`, `12h`, `7d`, `2w`, `1d12h`. */
-export const durationPattern = /^(?:\d+(?:\.\d+)?[smhdw])+$/;
-const part = /(\d+(?:\.\d+)?)([smhdw])/g;
+/** The format: `500ms`, `90s`, `30m`, `12h`, `7d`, `2w`, `1d12h`. */
+export const durationPattern = /^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/;
+const part = /(\d+(?:\.\d+)?)(ms|[smhdw])/g;
 
 /** @returns ms; undefined if `text` is not a duration, or the duration is longer than a hundred years */
 export function readDurationMs(text: string): number | undefined {

@@ -1,8 +1,8 @@
 /** Finds the open workflows that work in a sandbox. */
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { jobWorkflowId, ownerWorkflowId, sandboxWatchId } from '../addresses/addresses.js';
 import { workingHoldersQuery } from '../protocol/messages.js';
-import { describeReadable } from '../temporal/readable-memos.js';
+import { isRunning } from './is-running.js';
 
 interface NamedSandbox {
   readonly id: string;
@@ -36,21 +36,12 @@ export async function workIn(client: Client, sandbox: NamedSandbox, deployment: 
 
 async function openOwner(client: Client, { name }: NamedSandbox): Promise<string | undefined> {
   const workflowId = name == null ? undefined : ownerWorkflowId(name);
-  return workflowId !== undefined && (await isOpen(client, workflowId)) ? workflowId : undefined;
+  return workflowId !== undefined && (await isRunning(client, workflowId)) ? workflowId : undefined;
 }
 
 async function leaseHolders(client: Client, sandboxId: string): Promise<readonly string[]> {
   const watchId = sandboxWatchId(sandboxId);
   // A watch that was terminated still knows leases that have expired since.
-  if (!(await isOpen(client, watchId))) return [];
+  if (!(await isRunning(client, watchId))) return [];
   return client.workflow.getHandle(watchId).query(workingHoldersQuery);
-}
-
-async function isOpen(client: Client, workflowId: string): Promise<boolean> {
-  try {
-    return (await describeReadable(client, workflowId)).status.name === 'RUNNING';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
 }

@@ -1,10 +1,10 @@
 /** Builds the request of `sandflow api`, and checks it before anything is started. */
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { PlainRequest } from '../../client/index.js';
 import { parseJson, withoutMark } from '../../texts/parse-json.js';
 import type { CliIo } from '../io.js';
 import { isStdin, readAll, readTextOrFile } from '../run/read-prompts.js';
+import { readTextFile } from '../text-file.js';
 import { UsageError } from '../usage-error.js';
 import type { ApiOptions } from './options.js';
 
@@ -78,7 +78,7 @@ async function readBody(
   if (field.length > 0) throw new UsageError('Use --field or --body, not both.');
   const written = isStdin(body)
     ? (await readAll(io.stdin)).toString('utf8')
-    : await readText(resolve(io.cwd, body), body);
+    : await readTextFile(resolve(io.cwd, body), `--body: ${body}`);
   const text = withoutMark(written);
   if (parseJson(text) === undefined)
     throw new UsageError(`--body: ${isStdin(body) ? 'stdin' : body} is not valid JSON.`);
@@ -105,14 +105,6 @@ async function typedJson(value: string, cwd: string): Promise<string> {
   const isWhole = value === value.trim() || /^\s*[[{]/.test(value);
   const isText = parsed === undefined || !isWhole || (typeof parsed === 'number' && String(parsed) !== value);
   return isText ? JSON.stringify(text) : value;
-}
-
-async function readText(path: string, given: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`--body: ${given} cannot be read. Check that it exists and is readable.`, { cause });
-  }
 }
 
 /** A DELETE must repeat its id, so that a script that builds a wrong path deletes nothing. */

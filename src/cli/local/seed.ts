@@ -1,13 +1,12 @@
 /** `sandflow local seed`. */
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { withoutMark } from '../../texts/parse-json.js';
 import type { CommandContext } from '../command.js';
 import { readAnswer, withLocalAdmin } from '../connect/local-admin.js';
 import { printJson } from '../output/json.js';
 import { createScreenLines, textLine } from '../output/screen-lines.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { readTextFile } from '../text-file.js';
 import { plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
 
@@ -25,10 +24,7 @@ export async function seedState(
 ): Promise<void> {
   const { io } = context;
   const path = resolve(io.cwd, file);
-  const written = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`${path} cannot be read. Check that it exists and is readable.`, { cause });
-  });
-  const body = withoutMark(written);
+  const body = await readTextFile(path, path);
   requireJsonObject(body, path);
   const status = createScreenLines(io.stderr, { enabled: io.stderr.isTTY === true });
   let progress = '';

@@ -1,15 +1,14 @@
 /** `sandflow schedule apply`: makes the schedules of a deployment those of a file. */
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { scheduleOverlaps } from '../../protocol/schedule-overlaps.js';
 import { readYaml } from '../../settings/read-yaml.js';
-import { decodeText } from '../../texts/decode-text.js';
 import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printJson } from '../output/json.js';
 import { formatTable, tableWidth } from '../output/table.js';
+import { readTextFile } from '../text-file.js';
 import { UsageError } from '../usage-error.js';
 import type { ApplyOptions } from './options.js';
 import { closeFile, type ReadSchedule, readSchedule } from './read-schedule.js';
@@ -108,11 +107,7 @@ function named(file: string, name: string): (error: unknown) => never {
 }
 
 async function readFileOf(file: string, cwd: string): Promise<z.output<typeof fileSchema>['schedules']> {
-  const bytes = await readFile(resolve(cwd, file)).catch((cause: unknown) => {
-    throw new UsageError(`${file} cannot be read. Check that it exists and is readable.`, { cause });
-  });
-  const { text, problem } = decodeText(bytes);
-  if (text === undefined) throw new UsageError(`${file} ${problem}.`);
+  const text = await readTextFile(resolve(cwd, file), file);
   const refuse = (lines: readonly string[], cause?: unknown) =>
     new UsageError(`${file} is no list of schedules:\n  ${lines.join('\n  ')}`, { cause });
   return readYaml(text, { file, schema: fileSchema, whole: 'the file', refuse }).schedules;

@@ -1,13 +1,10 @@
-/** `sandflow schedule run-now`, `backfill`, `pause`, `resume` and `remove`. */
+/** `sandflow schedule run-now`, `pause`, `resume` and `remove`. */
 
 import type { ScheduleChange } from '../../workflow-client/schedules/schedule-client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
-import { programName } from '../program-name.js';
-import { UsageError } from '../usage-error.js';
-import type { BackfillOptions } from './options.js';
 import { warnOfEmbedded } from './warn-of-embedded.js';
 
 interface Json {
@@ -40,28 +37,6 @@ const next = { job: 'jobs watch', batch: 'fanout watch', cleanup: 'cleanup repor
 
 const skippedText =
   'Nothing was started: the last run has not ended, and this schedule skips runs meanwhile (--overlap).';
-
-export async function backfill(name: string, options: BackfillOptions, context: CommandContext): Promise<void> {
-  const { io } = context;
-  const from = timeOf(options.from, '--from');
-  const to = options.to === undefined ? new Date() : timeOf(options.to, '--to');
-  if (from > to) throw new UsageError('--from must not be after --to.');
-  await withPlatform(context, { needsWorker: true }, async ({ temporal, config: { deployment } }) => {
-    const { backfillSchedule } = await import('../../workflow-client/schedules/schedule-client.js');
-    return backfillSchedule(temporal, { deployment, name }, { from, to });
-  });
-  if (options.json) return printJson(io.stdout, { name, from: from.toISOString(), to: to.toISOString(), error: null });
-  io.stdout.write(`${name} runs for its times from ${from.toISOString()} to ${to.toISOString()}, one after another\n`);
-  io.stderr.write(`See them with: ${programName} schedule show ${name}\n`);
-}
-
-const timePattern = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2}))?$/;
-
-function timeOf(text: string, option: string): Date {
-  const time = new Date(timePattern.test(text) ? text : Number.NaN);
-  if (!Number.isNaN(time.getTime())) return time;
-  throw new UsageError(`${option}: "${text}" is not a time. Use a value like 2026-11-20 or 2026-11-20T02:30Z.`);
-}
 
 const pastTense = { pause: 'paused', resume: 'resumed', remove: 'removed' } as const;
 

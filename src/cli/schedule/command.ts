@@ -2,7 +2,6 @@ import type { AddCommand } from '../command.js';
 import {
   declareAdd,
   declareApply,
-  declareBackfill,
   declareChange,
   declareList,
   declareRunNow,
@@ -29,9 +28,6 @@ export const addSchedules: AddCommand = (parent, context) => {
   declareRunNow(schedules).action(async (name, options) => {
     context.exitCode = await (await import('./change-schedule.js')).runNow(name, options, context);
   });
-  declareBackfill(schedules).action(async (name, options) =>
-    (await import('./change-schedule.js')).backfill(name, options, context),
-  );
   for (const change of ['pause', 'resume', 'remove'] as const) {
     declareChange(schedules, change).action(async (name, options) =>
       (await import('./change-schedule.js')).changeOne(change, { ...options, name }, context),

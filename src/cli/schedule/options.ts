@@ -101,11 +101,6 @@ export const declareShow = (parent: Parent) =>
 export const declareRunNow = (parent: Parent) =>
   withName(parent, 'run-now', 'Start a run now and print its id; --overlap decides if the last one has not ended');
 
-export const declareBackfill = (parent: Parent) =>
-  withName(parent, 'backfill', 'Run a schedule for past times, one after another; a time that was run is left out')
-    .requiredOption('--from <time>', 'first time, like 2026-11-20 or 2026-11-20T02:30Z; a day begins at 00:00 UTC')
-    .option('--to <time>', 'last time (default: now)');
-
 const changes = {
   pause: 'Pause a schedule; a run that has started continues',
   resume: 'Resume a paused schedule',
@@ -117,4 +112,3 @@ export const declareChange = (parent: Parent, change: keyof typeof changes) =>
 
 export type AddOptions = OptionsOf<typeof declareAdd>;
 export type ApplyOptions = OptionsOf<typeof declareApply>;
-export type BackfillOptions = OptionsOf<typeof declareBackfill>;

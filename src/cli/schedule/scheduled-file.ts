@@ -1,11 +1,9 @@
 /** Reads the file that a schedule runs: of a job, a batch or a cleanup. Loads no heavy module. */
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { z } from 'zod';
 import type { CleanupPolicy } from '../../retention/index.js';
 import { readYaml } from '../../settings/read-yaml.js';
-import { decodeText } from '../../texts/decode-text.js';
 import { readPolicyFile } from '../cleanup/policy-file.js';
 import type { CommandContext, Parent } from '../command.js';
 import { declareFanout, type FanoutOptions } from '../fanout/options.js';
@@ -14,6 +12,7 @@ import { programName } from '../program-name.js';
 import { declareRun, type RunOptions } from '../run/options.js';
 import type { RunCommand } from '../run/read-run.js';
 import { applyFiles, namesYaml } from '../settings/apply-files.js';
+import { readTextFile } from '../text-file.js';
 import { UsageError } from '../usage-error.js';
 
 /** What a file says, checked. */
@@ -62,11 +61,7 @@ export async function readScheduledFile(file: string, context: CommandContext): 
 
 /** The fields at the top of a YAML file. @throws UsageError naming the line of what is not YAML */
 async function fieldsOf(file: string, cwd: string): Promise<readonly string[]> {
-  const bytes = await readFile(resolve(cwd, file)).catch((cause: unknown) => {
-    throw new UsageError(`The file ${file} cannot be read. Check that it exists and is readable.`, { cause });
-  });
-  const { text, problem } = decodeText(bytes);
-  if (text === undefined) throw new UsageError(`The file ${file} ${problem}.`);
+  const text = await readTextFile(resolve(cwd, file), `The file ${file}`);
   const refuse = (lines: readonly string[], cause?: unknown) =>
     new UsageError(`${file} cannot be scheduled:\n  ${lines.join('\n  ')}`, { cause });
   const schema = z.record(z.string(), z.unknown());

@@ -1,13 +1,12 @@
 /** Reads the file of a job or a batch: its prompts or items, and its settings. */
 import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { settingsOn } from '../../job-settings/fields.js';
 import type { Kind } from '../../job-settings/setting.js';
 import { readYaml } from '../../settings/read-yaml.js';
-import { decodeText } from '../../texts/decode-text.js';
 import type { CliIo } from '../io.js';
 import { programName } from '../program-name.js';
+import { readTextFile } from '../text-file.js';
 import { UsageError } from '../usage-error.js';
 import { parsePutPair } from './file-pairs.js';
 import { batchFileSchema, type FileCommand, type FileSettings, jobFileSchema } from './file-schema.js';
@@ -39,7 +38,7 @@ export async function readSettingsFile(
   { cwd }: Pick<CliIo, 'cwd'>,
 ): Promise<SettingsFile> {
   const path = resolve(cwd, file);
-  const text = await readText(command, file, path);
+  const text = await readTextFile(path, `The ${whats[command]} file ${file}`);
   const as = command === 'run' ? ` To send the file itself as the prompt: ${programName} run @${file}.` : '';
   const read = readYaml<FileSettings>(text, {
     file,
@@ -77,17 +76,6 @@ export async function readSettingsFile(
           ? { file, items: items.map(placedItem) }
           : undefined,
   };
-}
-
-async function readText(command: FileCommand, file: string, path: string): Promise<string> {
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    throw new UsageError(`The ${whats[command]} file ${file} cannot be read. Check that it exists and is readable.`, {
-      cause,
-    });
-  });
-  const { text, problem } = decodeText(bytes);
-  if (text === undefined) throw new UsageError(`The ${whats[command]} file ${file} ${problem}.`);
-  return text;
 }
 
 interface Placing {

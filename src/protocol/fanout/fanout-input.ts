@@ -55,7 +55,7 @@ type PolicyRows = SettingsOf<'policy'> & SettingsForItems;
 
 /**
  * Limits and settings of a batch: a row of `jobSettings` each, which says what it is and what its default is. The
- * defaults are those of `startFanout` and `submitFanout`.
+ * defaults are those of `submitFanout`.
  */
 export type FanoutPolicy = RequiredFields<PolicyRows> & OptionalFields<PolicyRows>;
 

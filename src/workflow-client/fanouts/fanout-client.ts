@@ -15,10 +15,8 @@ import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
 import type { BatchEndMemo, OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
 import { fanoutPlacesQuery, fanoutProgressQuery, workflowTypes } from '../../protocol/messages.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { requireOptions } from '../../settings/required-options.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
 import { hasCodec } from '../../temporal/has-codec.js';
-import { requireClient } from '../../temporal/own-copy.js';
 import { queryOnce } from '../../temporal/query-once.js';
 import { describeReadable } from '../../temporal/readable-memos.js';
 import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindError } from '../ask-workflow.js';
@@ -77,25 +75,11 @@ export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'
 }
 
 /**
- * Starts a batch, which then waits for its items. An existing batch with this id is not changed. Safe to repeat and to
- * call concurrently: Temporal ensures that only one caller starts the batch.
- * @throws SandflowError `bad_fanout_input` before anything is started; `fanout_differs` if the id belongs to a batch
- *   with other settings; `not_a_fanout` if the id belongs to a job
- * @example
- * const source = { kind: 'sandbox', sandboxId: 'bx_2345abcd', allowStale: false } as const;
- * await startFanout(client, { deployment, batchId: 'issues', source, policy: { concurrency: 10 } }, { taskQueue });
+ * Starts a batch that `prepareFanout` has checked, and which then waits for its items. An existing batch with this id is
+ * not changed. Safe to repeat and to call concurrently: Temporal ensures that only one caller starts the batch.
+ * @throws SandflowError `fanout_differs` if the id belongs to a batch with other settings; `not_a_fanout` if it belongs
+ *   to a job
  */
-export async function startFanout(
-  client: Client,
-  input: NewFanout,
-  options: StartFanoutOptions,
-): Promise<StartedFanout> {
-  requireClient(client);
-  requireOptions(options, { taskQueue: 'a text' });
-  return startPrepared(client, await prepareFanout(client, input, options), options);
-}
-
-/** Starts a batch that `prepareFanout` has checked. Safe to repeat, and throws, as `startFanout`. */
 export async function startPrepared(
   client: Client,
   { checked, memo }: PreparedFanout,

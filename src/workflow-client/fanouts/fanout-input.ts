@@ -120,7 +120,7 @@ export const fanoutItemSchema = (
 
 /**
  * Checks the settings of a batch and applies their defaults. Does not check its items. Does not check the total size:
- * `startFanout` does so after it has moved long texts into the result store.
+ * `submitFanout` does so after it has moved long texts into the result store.
  * @throws SandflowError `bad_fanout_input`, naming every field that is wrong and what it should be
  * @example
  * const input = parseFanoutInput(JSON.parse(await readFile('batch.json', 'utf8')));

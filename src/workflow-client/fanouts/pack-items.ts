@@ -2,7 +2,7 @@
 
 import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
-import { maxBytesInChunk, maxChunks, maxItemsInChunk, usualBytesInChunk } from '../../protocol/limits.js';
+import { maxChunks, maxItemsInChunk, usualBytesInChunk } from '../../protocol/limits.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { contentDigest } from '../input-digest.js';
 import { keepItemTexts } from '../store-texts.js';
@@ -58,19 +58,6 @@ export async function changedItem(
   checkItemSize(item, refuse);
   return item;
 }
-
-/** @throws SandflowError `bad_fanout_input` if there are no items, or too many for one chunk */
-export function checkChunk(chunk: number, items: readonly FanoutItem[]): void {
-  const refuse = (why: string) => bad(`Chunk ${chunk} cannot be submitted: ${why}`);
-  if (items.length === 0 || items.length > maxItemsInChunk) {
-    throw refuse(`it has ${items.length} items, but a chunk must have 1 to ${maxItemsInChunk}. ${mend}`);
-  }
-  const bytes = wrappingBytes + items.reduce((sum, item) => sum + itemBytes(item), 0);
-  if (bytes > maxBytesInChunk)
-    throw refuse(`its items take ${bytes} bytes, but at most ${maxBytesInChunk} are allowed. ${mend}`);
-}
-
-const mend = 'Send them in more chunks, as `submitFanout` does.';
 
 /**
  * Packs items into chunks. The same items in the same order always give the same chunks. Holds only one chunk in

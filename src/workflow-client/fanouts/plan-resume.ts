@@ -1,5 +1,5 @@
 /** Plans a resume that changes items or runs only some: which items run, and with what. Starts and stores nothing. */
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { chunkWorkflowId } from '../../addresses/fanout-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { ChangedChunk, ChangedItem, KnownItem, StoredChunk } from '../../protocol/fanout/batch-parts.js';
@@ -18,6 +18,7 @@ import type { ResultStore } from '../../result-store/index.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { editsBetween } from '../../texts/edits.js';
 import { contentDigest } from '../input-digest.js';
+import { isRunning } from '../is-running.js';
 import { earlierExecution, stillRuns } from './earlier-execution.js';
 import type { FanoutAddress } from './fanout-client.js';
 import { bad } from './fanout-input.js';
@@ -257,7 +258,8 @@ async function requireNothingRuns(client: Client, batch: FanoutAddress, chunks: 
   let isOpen = (await runningItems(client, batch)).length > 0;
   for (let from = 0; from < chunks.length && !isOpen; from += describedAtOnce) {
     const some = chunks.slice(from, from + describedAtOnce);
-    isOpen = (await Promise.all(some.map((chunk) => runs(client, batch, chunk)))).some(Boolean);
+    const runs = (chunk: number) => isRunning(client, chunkWorkflowId(batch.deployment, batch.batchId, chunk));
+    isOpen = (await Promise.all(some.map(runs))).some(Boolean);
   }
   if (!isOpen) return;
   const { batchId } = batch;
@@ -265,14 +267,4 @@ async function requireNothingRuns(client: Client, batch: FanoutAddress, chunks: 
     'fanout_runs',
     `Items of the batch "${batchId}" still run, so none can be changed or chosen. \`sandflow fanout resume ${batchId}\` without changes watches them to their end.`,
   );
-}
-
-async function runs(client: Client, { deployment, batchId }: FanoutAddress, chunk: number): Promise<boolean> {
-  try {
-    const handle = client.workflow.getHandle(chunkWorkflowId(deployment, batchId, chunk));
-    return (await handle.describe()).status.name === 'RUNNING';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
 }

@@ -47,8 +47,8 @@ export interface SubmitFanoutOptions extends StartFanoutOptions {
  * repeat with the same items in the same order, also after a submitter crashed: a chunk that the batch already has
  * changes nothing.
  * @returns the batch; sends nothing if the batch already has all its items or has ended
- * @throws SandflowError as `startFanout`, `addFanoutChunk` and `sealFanout`; `fanout_differs` also if the batch has other
- *   items; the reason of `signal`
+ * @throws SandflowError `bad_fanout_input`; `fanout_differs` if the id belongs to a batch with other settings or items;
+ *   `not_a_fanout` if it belongs to a job; `refused`, `no_worker`; the reason of `signal`
  * @example
  * const source = { kind: 'sandbox', sandboxId: 'bx_2345abcd', allowStale: false } as const;
  * const items = ['Fix the first.', 'Fix the second.'].map((prompt, at) => ({ id: `${at}`, prompts: [{ prompt }] }));
@@ -100,7 +100,7 @@ async function* startingWith<T>(first: T, others: AsyncIterable<T>): AsyncGenera
 /**
  * Sends all items of a batch, and seals it. Safe to repeat with the same chunks. Does nothing to a batch that ends, or
  * has ended.
- * @throws SandflowError as `addFanoutChunk` and `sealFanout`
+ * @throws SandflowError as `sendChunk` and `sendSeal`
  */
 export async function sendItems(
   client: Client,

@@ -154,28 +154,6 @@ const changes: Readonly<Record<ScheduleChange, (handle: ScheduleHandle) => Promi
   remove: (handle) => handle.delete(),
 };
 
-/**
- * Runs a schedule for every time in the past at which it would have been due. A time that it ran for runs no second
- * time: its run starts nothing. Returns when Temporal has accepted the request.
- * @param span the first and the last time, both included
- * @throws SandflowError `bad_schedule` if the span is empty or reaches into the future; `schedule_not_found`
- * @example
- * const span = { from: new Date('2026-11-20T00:00Z'), to: new Date('2026-11-22T00:00Z') };
- * await backfillSchedule(client, { deployment, name: 'nightly' }, span);
- */
-export async function backfillSchedule(
-  client: Client,
-  schedule: ScheduleAddress,
-  { from, to }: { readonly from: Date; readonly to: Date },
-): Promise<void> {
-  if (!(from.getTime() <= to.getTime()))
-    throw bad(schedule.name, 'the first time of a backfill must not be after the last');
-  if (to.getTime() > Date.now()) throw bad(schedule.name, 'a backfill cannot reach into the future');
-  // Temporal leaves out the first moment of the span.
-  const start = new Date(from.getTime() - 1_000);
-  await onSchedule(client, schedule, (handle) => handle.backfill({ start, end: to, overlap: 'BUFFER_ALL' }));
-}
-
 /** Calls Temporal for a schedule. @throws SandflowError `schedule_not_found` */
 export async function onSchedule<T>(
   client: Client,

@@ -3,8 +3,15 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { isSupervisorThere, joinSupervisor } from '../../../src/supervisor/control-client.js';
+import { askSupervisor, joinSupervisor } from '../../../src/supervisor/control-client.js';
+import type { StackStatus } from '../../../src/supervisor/control-protocol.js';
 import { type ControlServer, openControlServer } from '../../../src/supervisor/control-server.js';
+
+const status: StackStatus = {
+  ...{ state: 'ready', pid: 1, startedAt: '2026-01-01T00:00:00.000Z', foreground: false, kept: false, endsAt: null },
+  ...{ stack: null, parts: {}, clients: [], openJobs: 0, openIds: [], activeSchedules: 0, scheduleNames: [] },
+  ...{ undeliveredCount: 0, undelivered: [] },
+};
 
 const megabyte = 1024 * 1024;
 /** The unread bytes that kernel buffers may hold. */
@@ -15,7 +22,7 @@ describe('the port of the supervisor, which every program and page of this machi
   let stateFile: string;
   let control: ControlServer;
   const opened: Socket[] = [];
-  const answer = () => Promise.reject(new Error('nobody asks here'));
+  const answer = async () => status;
   const stranger = (port = Number(stateOf(stateFile).port)): Socket => {
     const socket = connect({ host: '127.0.0.1', port }).on('error', () => undefined);
     opened.push(socket);
@@ -36,7 +43,7 @@ describe('the port of the supervisor, which every program and page of this machi
   it('limits a line without an end, which would fill the memory', async () => {
     withoutTimeLimits();
     expect(await written(stranger(), Buffer.alloc(megabyte, 'a'))).toBeLessThan(roomOfTheKernel);
-    expect(await isSupervisorThere(stateFile)).toBe(true);
+    expect(await askSupervisor(stateFile, 'status')).toEqual(status);
   });
 
   it('answers one request of a stranger, and buffers no unread answers', async () => {
@@ -44,7 +51,7 @@ describe('the port of the supervisor, which every program and page of this machi
     const socket = stranger().pause();
     const questions = `${JSON.stringify({ nonce: 'x'.repeat(48) })}\n`.repeat(10_000);
     expect(await written(socket, Buffer.from(questions))).toBeLessThan(roomOfTheKernel);
-    expect(await isSupervisorThere(stateFile)).toBe(true);
+    expect(await askSupervisor(stateFile, 'status')).toEqual(status);
   });
 
   it('accepts a client among silent strangers', async () => {

@@ -11,6 +11,7 @@ describe('durations', () => {
     ['500ms', 500],
     ['1.5h', 5_400_000],
     ['7d', 604_800_000],
+    ['1w2d', 777_600_000],
   ])('reads %s', (text, ms) => {
     expect(parseDurationMs(text, '--ttl')).toBe(ms);
   });

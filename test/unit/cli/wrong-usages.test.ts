@@ -231,6 +231,8 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['fanout report one --out folder/LONGLONG', '--out: folder/mmm', 'its name is too long'],
   ['fanout report one --out task.md/a', '--out: task.md/a cannot be saved: ', 'is a file, not a folder'],
   ['cleanup validate binary.yaml', 'The policy binary.yaml is UTF-16. Save it as UTF-8.'],
+  ['api POST /sandboxes --body binary.yaml', '--body: binary.yaml is UTF-16. Save it as UTF-8.'],
+  ['local seed binary.yaml', 'binary.yaml is UTF-16. Save it as UTF-8.'],
   // Cleanups
   ['cleanup plan nosuch.yaml', 'The policy nosuch.yaml cannot be read. Check that it exists'],
   [
@@ -274,8 +276,6 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['run named.yaml', 'prompt: job.yaml is a file. For its content, use prompt: "@job.yaml".'],
   ['fanout batch.yaml prompts.txt', 'batch.yaml holds a batch with its items. Give it alone.'],
   ['run job.yaml --conversation c', '--conversation requires --sandbox or --fork: a new sandbox has no conversation.'],
-  ['schedule backfill nights --from yesterday', '--from: "yesterday" is not a time'],
-  ['schedule backfill nights --from 2026-11-20 --to 2026-11-19', '--from must not be after --to'],
   ['schedule apply nosuch.yaml', 'nosuch.yaml cannot be read'],
   // Servers and the service
   ['local --port 70000', '--port: "70000" is not a port'],

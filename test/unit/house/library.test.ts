@@ -127,7 +127,7 @@ describe('an entry point that lacks an option, or has one of the wrong kind, nam
     ['address', () => sandflow.connectWorker({} as never)],
     ['taskQueue', () => sandflow.startJob(object, object, none)],
     ['taskQueue', () => sandflow.rerunJob(object, object, { newJobId: 'a' } as never)],
-    ['client', () => sandflow.startFanout(none, object, { taskQueue: 'q' })],
+    ['client', () => sandflow.submitFanout(none, object, [], { taskQueue: 'q' })],
     ['items', () => sandflow.submitFanout(object, object, none, { taskQueue: 'q' })],
     ['taskQueue', () => sandflow.resumeFanout(object, object, none)],
     ['taskQueue', () => sandflow.requestStop(object, object, none)],

@@ -34,7 +34,7 @@ const checks: readonly (readonly [command: string, file: string])[] = [
   ['schedule add', 'schedule/add-schedule.ts'],
   ['schedule apply', 'schedule/apply-schedules.ts'],
   ['schedule show and list', 'schedule/show-schedule.ts'],
-  ['schedule pause, resume, run-now, backfill and remove', 'schedule/change-schedule.ts'],
+  ['schedule pause, resume, run-now and remove', 'schedule/change-schedule.ts'],
   ['webhooks', 'webhooks/registrations.ts'],
   ['webhooks connect', 'webhooks/check-url.ts'],
   ['local', 'local/serve-local.ts'],

@@ -20,8 +20,8 @@ describe('a sign of another language', () => {
     const problems = problemsOf(`protect: ["prod-{a,b}", "data-[0-9]*"]
 rules: [{rule: old, action: delete-sandbox}]`);
     expect(problems).toEqual([
-      '  p.yaml:1: protect[0]: has "{", but the only signs of patterns are * (any characters) and ? (one). Write one pattern for each alternative, or \\{ for the character itself',
-      '  p.yaml:1: protect[1]: has "[", but the only signs of patterns are * (any characters) and ? (one). Write ? for one character of any kind, or \\[ for the character itself',
+      '  p.yaml:1: protect[0]: has "{", but the only signs of patterns are * (any characters) and ? (one), and a pattern stands for the whole name. For alternatives, write several patterns; for the character itself, write \\{',
+      '  p.yaml:1: protect[1]: has "[", but the only signs of patterns are * (any characters) and ? (one), and a pattern stands for the whole name. For alternatives, write several patterns; for the character itself, write \\[',
     ]);
   });
 

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { askSupervisor, isSupervisorThere, joinSupervisor } from '../../../src/supervisor/control-client.js';
+import { askSupervisor, joinSupervisor } from '../../../src/supervisor/control-client.js';
 import type { Ask, StackStatus } from '../../../src/supervisor/control-protocol.js';
 import { type ControlServer, openControlServer } from '../../../src/supervisor/control-server.js';
 
@@ -134,7 +134,7 @@ describe('the control connection', () => {
       const port = typeof address === 'object' && address ? address.port : 0;
       writeFileSync(stateFile, JSON.stringify({ ...state, port }), { mode: 0o600 });
       expect(await enter()).toBe('nobody');
-      expect(await isSupervisorThere(stateFile)).toBe(false);
+      expect(await askSupervisor(stateFile, 'status')).toBeUndefined();
       await expect.poll(() => heard.split('\n')).toHaveLength(3);
       expect(heard).not.toContain(state.token);
       expect(heard).not.toContain('digest');
@@ -154,7 +154,7 @@ describe('the control connection', () => {
   it('refuses other settings without counting that client', async () => {
     const other = joinSupervisor({ stateFile, settings: 'other', onProgress: () => undefined });
     await expect(other).rejects.toMatchObject({ code: 'stack_differs' });
-    expect(await isSupervisorThere(stateFile)).toBe(true);
+    expect(await askSupervisor(stateFile, 'status')).toMatchObject({ state: 'ready' });
     expect(control.clients()).toEqual([]);
   });
 

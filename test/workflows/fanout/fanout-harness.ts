@@ -5,9 +5,8 @@ import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import { chunkWorkflowId } from '../../../src/addresses/fanout-addresses.js';
 import { fanoutItemResults, itemGenerations } from '../../../src/result-store/fanout-objects.js';
 import { readStoredJson } from '../../../src/result-store/stored-json.js';
-import { type FanoutAddress, startFanout } from '../../../src/workflow-client/fanouts/fanout-client.js';
+import type { FanoutAddress } from '../../../src/workflow-client/fanouts/fanout-client.js';
 import { awaitFanout, submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
-import { addFanoutChunk, sealFanout } from '../../../src/workflow-client/fanouts/updates.js';
 import type {
   FanoutInput,
   FanoutItem,
@@ -17,6 +16,7 @@ import type {
   ItemResult,
 } from '../../../workflows/index.js';
 import { deployment, patient, type Stand, script, shortTiming } from '../workflow-harness.js';
+import { addFanoutChunk, sealFanout, startFanout } from './by-chunks.js';
 import { policy } from './policy.js';
 
 export const quickPace = { reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 };

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
-import { startFanout } from '../../../src/workflow-client/fanouts/fanout-client.js';
 import { submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
 import { createStand, patient, type Stand } from '../workflow-harness.js';
+import { startFanout } from './by-chunks.js';
 import { archivedSandbox, batchOf, ended, fanoutInput, forks, items, source } from './fanout-harness.js';
 
 let stand: Stand;

@@ -101,7 +101,6 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
   'stop --all': [() => ['stop', '--all', '--name', 'nobody-*', '--yes']],
   'stops list': [() => ['stops', 'list']],
   'stops explain': [({ sandboxId }) => ['stops', 'explain', sandboxId]],
-  'stops sweep': [() => ['stops', 'sweep', '--escalate', '1h: resume-and-stop', '--dry-run']],
   'cleanup plan': [() => ['cleanup', 'plan', 'policy.yaml']],
   'cleanup run': [() => ['cleanup', 'run', 'policy.yaml', '--all']],
   'cleanup report': [() => ['cleanup', 'report']],
@@ -115,7 +114,7 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
 /** Commands that never call the service with the key of the user, and what they do instead. */
 export const others: Readonly<Record<string, string>> = {
   ...{ api: 'any call', worker: 'the table of the worker' },
-  ...{ 'schedule run-now': 'Temporal', 'schedule backfill': 'Temporal', 'schedule remove': 'Temporal' },
+  ...{ 'schedule run-now': 'Temporal', 'schedule remove': 'Temporal' },
   ...{ up: 'the stack', status: 'the stack', down: 'the stack', supervisor: 'the stack' },
   ...{ local: 'the local service', 'local log': 'the local service', 'local assumptions': 'the local service' },
   ...{ 'local clock': 'the local service', 'local seed': 'the local service', 'local reset': 'the local service' },

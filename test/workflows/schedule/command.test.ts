@@ -143,19 +143,6 @@ describe('a schedule of the command line', () => {
       .toMatch(new RegExp(`${old} .* deleted\n`));
   });
 
-  it('runs for past times once, one after another', async () => {
-    await hello();
-    await done('schedule', 'add', 'past', 'hello.yaml', '--cron', '0 3 * * *', '--zone', 'UTC');
-    const span = ['--from', '2026-11-10', '--to', '2026-11-12'];
-    await done('schedule', 'backfill', 'past', ...span);
-    const outcomes = async () =>
-      (await shown('past')).runs.map((one: { id: string; outcome: string }) => `${one.id} ${one.outcome}`);
-    const both = ['past-261111-0300 completed', 'past-261110-0300 completed'];
-    await expect.poll(outcomes).toEqual(both);
-    await done('schedule', 'backfill', 'past', ...span);
-    await expect.poll(outcomes).toEqual([...both.map((text) => text.replace('completed', 'already_run')), ...both]);
-  });
-
   it('is one of a file, which changes nothing the second time and removes the others if it is asked to', async () => {
     await hello();
     await done('schedule', 'add', 'other', 'hello.yaml', '--cron', '@daily');

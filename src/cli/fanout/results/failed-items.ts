@@ -2,9 +2,9 @@
 import { SandflowError } from '../../../errors/sandflow-error.js';
 import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 import { reasonOf } from '../../../report/failures.js';
-import type { ListedObject } from '../../../result-store/directory-store.js';
 import { type FanoutPlace, itemResultObjects } from '../../../result-store/fanout-objects.js';
 import type { ResultStore } from '../../../result-store/index.js';
+import type { ListedObject } from '../../../result-store/result-store.js';
 import { readStoredJson } from '../../../result-store/stored-json.js';
 import type { ItemRow } from '../progress/shown-items.js';
 

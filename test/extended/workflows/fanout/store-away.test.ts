@@ -1,9 +1,9 @@
 /** A batch whose result store is away continues as new all the same. Extended, as it waits ten seconds, at 4 CPU seconds. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { notStored, sealUpdate } from '../../../../src/protocol/messages.js';
-import { cancelFanout, startFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
+import { cancelFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
-import { addFanoutChunk, sealFanout } from '../../../../src/workflow-client/fanouts/updates.js';
+import { addFanoutChunk, sealFanout, startFanout } from '../../../workflows/fanout/by-chunks.js';
 import {
   address,
   archivedSandbox,

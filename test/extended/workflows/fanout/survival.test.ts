@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { itemWorkflowId } from '../../../../src/addresses/addresses.js';
-import { cancelFanout, fanoutProgress, startFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
+import { cancelFanout, fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
-import { sealFanout } from '../../../../src/workflow-client/fanouts/updates.js';
 import { listFanouts } from '../../../../src/workflow-client/list-executions.js';
+import { addFanoutChunk, sealFanout, startFanout } from '../../../workflows/fanout/by-chunks.js';
 import {
   archivedSandbox,
   batchOf,
@@ -229,7 +229,6 @@ describe.concurrent('a batch', () => {
 
   it('accepts no other items under a known number, and is not sealed while a chunk is missing', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId));
-    const { addFanoutChunk } = await import('../../../../src/workflow-client/fanouts/updates.js');
     await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
     await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });
     await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });

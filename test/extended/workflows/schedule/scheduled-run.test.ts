@@ -10,7 +10,6 @@ import { listFanouts, listJobs } from '../../../../src/workflow-client/list-exec
 import { readSchedule, type ScheduledRun } from '../../../../src/workflow-client/schedules/read-schedules.js';
 import { runScheduleNow } from '../../../../src/workflow-client/schedules/run-now.js';
 import {
-  backfillSchedule,
   changeSchedule,
   type PutScheduleOptions,
   putSchedule,
@@ -157,12 +156,17 @@ describe.concurrent('a run of a schedule', () => {
   it('starts nothing for a time that has been run', async ({ expect }) => {
     const name = newName();
     await put(name, { work: await job(name), times: { cron: '30 2 * * *', zone: 'UTC' } });
-    const [from, to] = [new Date('2026-11-19T02:30:00Z'), new Date('2026-11-20T12:00:00Z')];
+    const backfill = () =>
+      stand.client.schedule.getHandle(scheduleId(deployment, name)).backfill({
+        start: new Date('2026-11-19T00:00:00Z'),
+        end: new Date('2026-11-20T12:00:00Z'),
+        overlap: 'BUFFER_ALL',
+      });
     const ids = [`${name}-261120-0230`, `${name}-261119-0230`];
-    await backfillSchedule(stand.client, { deployment, name }, { from, to });
+    await backfill();
     await untilRuns(name, (runs) => expect(runs).toMatchObject(ids.map((id) => ({ id, outcome: 'completed' }))));
     const first = await Promise.all(ids.map((id) => runIdOf(id)));
-    await backfillSchedule(stand.client, { deployment, name }, { from, to });
+    await backfill();
     const outcomes = ['already_run', 'already_run', 'completed', 'completed'];
     await untilRuns(name, (runs) => expect(runs.map(({ outcome }) => outcome)).toEqual(outcomes));
     expect(await Promise.all(ids.map((id) => runIdOf(id)))).toEqual(first);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { cancelFanout, fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
+import { addFanoutChunk, startFanout } from '../../../workflows/fanout/by-chunks.js';
 import {
   archivedSandbox,
   ended,
@@ -132,8 +133,6 @@ describe.concurrent('a batch', () => {
 
   it('that waits for missing items ends when it is cancelled', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId));
-    const { startFanout } = await import('../../../../src/workflow-client/fanouts/fanout-client.js');
-    const { addFanoutChunk } = await import('../../../../src/workflow-client/fanouts/updates.js');
     await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
     await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(1) });
     await expect.poll(async () => (await fanoutProgress(stand.client, input)).counts.completed).toBe(1);

@@ -1,8 +1,7 @@
 /** Every input of a batch and its items, with sizes around Temporal's limits: each works, or is refused before the start. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cancelFanout, describeFanout, startFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
+import { cancelFanout, describeFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { submitFanout } from '../../../../src/workflow-client/fanouts/submit-fanout.js';
-import { addFanoutChunk } from '../../../../src/workflow-client/fanouts/updates.js';
 import type { FanoutInput, FanoutItem } from '../../../../workflows/index.js';
 import { archivedSandbox, ended, fanoutInput, items, lines, source } from '../../../workflows/fanout/fanout-harness.js';
 import { longFile, longPrompt, longScript, sizes } from '../../../workflows/long-inputs.js';
@@ -112,21 +111,5 @@ describe('items of 0.9 to 12 MB in total', () => {
       return chunks;
     });
     expect(await Promise.all(batches)).toEqual(sizes.map((bytes) => Math.ceil(bytes / (16 * each))));
-  }, 120_000);
-
-  it('are refused as one chunk before they are sent, and the batch continues', async () => {
-    const input = fanoutInput(source(sandboxId));
-    await startFanout(stand.client, input, stand);
-    const add = (of: readonly FanoutItem[]) =>
-      addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: of });
-    for (const bytes of sizes.slice(1)) {
-      await expect(add(many(bytes))).rejects.toMatchObject({
-        code: 'bad_fanout_input',
-        message: expect.stringMatching(/^Chunk 0 cannot be submitted: .*Send them in more chunks/),
-      });
-    }
-    await add(many(sizes[0] ?? 0));
-    await cancelFanout(stand.client, input);
-    expect(await ended(stand, input)).toMatchObject({ outcome: 'cancelled', counts: { items: 30 } });
   }, 120_000);
 });
