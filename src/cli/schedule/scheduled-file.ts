@@ -45,7 +45,8 @@ export async function readScheduledFile(file: string, context: CommandContext): 
   declareRun(parent).action(async (prompts, options) => {
     requireNoPlace(options.get, 'jobs watch JOB');
     const { readRun } = await import('../run/read-run.js');
-    read = { words, kind: 'job', read: await readRun(prompts, options, io), options };
+    // A run saves nothing here, so a file of this folder is not in its way.
+    read = { words, kind: 'job', read: await readRun(prompts, { ...options, detach: true }, io), options };
   });
   declareFanout(parent).action(async (items, options) => {
     requireNoPlace(options.get, 'fanout watch BATCH');

@@ -35,6 +35,7 @@ beforeEach(async () => {
     'tpye.yaml': 'prompt: hello\ntpye: large\n',
     'nosuch-prompt.yaml': 'prompt: "@nosuch.md"\n',
     'saves.yaml': 'prompt: hello\nget: out.md:here.md\n',
+    'collects.yaml': 'prompt: hello\nget: out/task.md\n',
     'saves-items.yaml': 'items: [hello]\nget: out.md:here.md\n',
     'night.yaml': 'windows: [{between: "01:00 and 05:00"}]\nrules: [{rule: a, action: stop}]\n',
     'config.json': '{"timings": {"archiveMs": "soon"}}',
@@ -244,6 +245,8 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['schedule add nights', 'Missing required argument'],
   ['schedule add nights jobs', '"jobs" is not a YAML file. A schedule runs the file of a job, a batch or a cleanup'],
   ['schedule add nights job.yaml', '--cron is missing. Say when the schedule runs'],
+  // A run would save task.md here, where it exists; a schedule saves nothing.
+  ['schedule add nights collects.yaml', '--cron is missing. Say when the schedule runs'],
   ['schedule add Nights job.yaml --cron @daily', 'must be lower-case letters and digits'],
   ['schedule add nightly-of-all-teams job.yaml --cron @daily', 'the ids of its runs add a time'],
   ['schedule add nights batch.yaml --cron @daily --zone Mars', '--zone: "Mars" is not a time zone'],
