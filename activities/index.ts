@@ -17,11 +17,12 @@ import { createFanoutStore } from './fanout/store.js';
 import { awaitItems, awaitJob, describeWorkflows } from './fanout/workflow-status.js';
 import { type NotifyDependencies, notifyActivity } from './notification/notify.js';
 import { type FollowHubOptions, followHubOf } from './prompt/follow-hub.js';
-import { followPromptActivity } from './prompt/follow-prompt.js';
+import { followPromptActivity, type YoungFollowOptions } from './prompt/follow-prompt.js';
 import { interruptSandboxActivity } from './prompt/interrupt.js';
 import { createPromptReads, sendPromptActivity } from './prompt/send.js';
 import { type BriefFollowOptions, sendAndFollowPromptActivity } from './prompt/send-and-follow.js';
 import { storeTranscriptActivity } from './prompt/transcript.js';
+import { watchRunningActivity } from './prompt/watch-running.js';
 import type { RotateOptions } from './retry/rotate.js';
 import { createCommandActivities } from './sandbox/commands.js';
 import { createSandboxActivity, forkSandboxActivity } from './sandbox/create.js';
@@ -55,7 +56,7 @@ export interface ActivityDependencies extends NotifyDependencies {
   /** Task queue of `sandboxWatch` workflows: the worker's own. */
   readonly taskQueue: string;
   /** Settings of the follows. Default: none. */
-  readonly follow?: FollowHubOptions & BriefFollowOptions;
+  readonly follow?: FollowHubOptions & BriefFollowOptions & YoungFollowOptions;
   /**
    * Maximum number of concurrent activities of the main task queue: `maxConcurrentActivityTaskExecutions` of its worker.
    * Three quarters of them may follow a prompt for a moment; the rest stays free for stops. Default: 100.
@@ -153,17 +154,18 @@ export function createNotifyActivities(dependencies: NotifyDependencies) {
 export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
 
 /**
- * Activities that last as long as the work that they follow. All follows of a process share their reads.
+ * Activities that wait, some as long as the work that they follow. All follows of a process share their reads.
  * @example
  * const activities = createFollowActivities({ client: api, results, taskQueue });
  * const follows = await Worker.create({ connection, taskQueue: `${taskQueue}-follow`, activities });
  */
 export function createFollowActivities(dependencies: ActivityDependencies) {
-  requireOptions(dependencies, { client: 'an object', results: 'an object' });
-  const { client, results, follow } = dependencies;
+  requireOptions(dependencies, { client: 'an object', results: 'an object', taskQueue: 'a text' });
+  const { client, results, taskQueue, follow } = dependencies;
   const hub = followHubOf(client, follow);
   return {
-    followPrompt: followPromptActivity(client, hub, results),
+    followPrompt: followPromptActivity(client, hub, { results, taskQueue, ...follow }),
+    watchRunning: watchRunningActivity(client, hub),
     // Jobs that began before the main task queue had it wait for it here.
     sendAndFollowPrompt: sendAndFollowPromptActivity(client, hub, results, follow),
     followSetup: followSetupActivity(client, hub),

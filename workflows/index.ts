@@ -14,6 +14,7 @@ export { retentionCleanup } from './cleanup/retention-cleanup.js';
 export { fanoutChunk } from './fanout/chunk/fanout-chunk.js';
 export { forkFanout } from './fanout/fork-fanout.js';
 export { fanoutItem } from './fanout/item/fanout-item.js';
+export { promptFollower } from './follower/prompt-follower.js';
 export { createThenPrompt } from './job/create-then-prompt.js';
 export { deliverNotification } from './notification/deliver-notification.js';
 export { scheduledRun } from './schedule/scheduled-run.js';

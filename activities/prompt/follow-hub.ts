@@ -8,7 +8,7 @@
  * None of these reads alone ends a follow. If they keep failing, hang, or omit a sandbox, a follow reads its sandbox by
  * itself. It does so at growing intervals, and all follows share one rate limit.
  */
-import type { SandboxClient } from '../../src/client/index.js';
+import type { CallOptions, SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { describeFailure } from '../retry/classify.js';
 import { createReadLimit } from './read-limit.js';
@@ -44,6 +44,26 @@ export interface FollowHub {
       readonly signal: AbortSignal;
     },
   ): Promise<SharedRead | undefined>;
+
+  /**
+   * Calls `onRead` with each read of these sandboxes, as `next` returns it, until it returns false for all of them or the
+   * signal is aborted. Ends when the calls of `onRead` have ended. Holds no promise for a sandbox between two reads.
+   */
+  watch(
+    watched: readonly Watched[],
+    options: {
+      /** @param index the place in `watched` */
+      readonly onRead: (index: number, read: SharedRead | undefined) => Promise<boolean>;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<void>;
+}
+
+/** A sandbox to watch. */
+export interface Watched {
+  readonly sandboxId: string;
+  /** When the follow began, in ms since the epoch. */
+  readonly sinceMs: number;
 }
 
 interface Waiter {
@@ -57,7 +77,6 @@ interface Waiter {
   /** When a read of its sandbox alone began, in ms since the epoch; undefined if none is under way. */
   readSinceMs: number | undefined;
   readonly resolve: (read?: SharedRead) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /** The interval between two reads for a follow, as a fraction of the follow's age. */
@@ -228,50 +247,89 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     running = false;
   }
 
+  /** Adds a waiter until its next read. @returns a function that removes it */
+  function wait({ sandboxId, sinceMs }: Watched, lookedAtMs: number, onRead: (read?: SharedRead) => void): () => void {
+    const ageMs = Date.now() - sinceMs;
+    const waiter: Waiter = {
+      sandboxId,
+      sinceMs: Date.now(),
+      intervalMs: Math.max(minIntervalMs, Math.min(maxIntervalMs, ageMs * ageShare)),
+      lookDueMs: lookedAtMs + Math.max(2 * minIntervalMs, Math.min(rarestLookMs, ageMs * lookAgeShare)),
+      isMissing: false,
+      readSinceMs: undefined,
+      resolve(read) {
+        if (waiters.delete(waiter)) onRead(read);
+      },
+    };
+    waiters.add(waiter);
+    wake?.abort();
+    if (!running) {
+      running = true;
+      void run();
+    }
+    return () => {
+      waiters.delete(waiter);
+      wake?.abort();
+    };
+  }
+
   return {
     next(sandboxId, { followedSinceMs, lookedAtMs, signal }) {
       return new Promise<SharedRead | undefined>((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
-        const ageMs = Date.now() - followedSinceMs;
-        const settle = (finish: () => void) => {
-          waiters.delete(waiter);
-          signal.removeEventListener('abort', onAbort);
-          finish();
-        };
-        const waiter: Waiter = {
-          sandboxId,
-          sinceMs: Date.now(),
-          intervalMs: Math.max(minIntervalMs, Math.min(maxIntervalMs, ageMs * ageShare)),
-          lookDueMs: lookedAtMs + Math.max(2 * minIntervalMs, Math.min(rarestLookMs, ageMs * lookAgeShare)),
-          isMissing: false,
-          readSinceMs: undefined,
-          resolve: (read) => settle(() => resolve(read)),
-          reject: (error) => settle(() => reject(error)),
-        };
         const onAbort = () => {
-          waiter.reject(signal.reason);
-          wake?.abort();
+          leave();
+          reject(signal.reason);
         };
+        const leave = wait({ sandboxId, sinceMs: followedSinceMs }, lookedAtMs, (read) => {
+          signal.removeEventListener('abort', onAbort);
+          resolve(read);
+        });
         signal.addEventListener('abort', onAbort);
-        waiters.add(waiter);
-        wake?.abort();
-        if (running) return;
-        running = true;
-        void run();
       });
+    },
+
+    async watch(watched, { onRead, signal }) {
+      const waits = new Map<number, () => void>();
+      const underWay = new Set<Promise<void>>();
+      await new Promise<void>((resolve) => {
+        const watchOne = (one: Watched, index: number, lookedAtMs: number) => {
+          const look = async (read?: SharedRead) => {
+            const goesOn = await onRead(index, read);
+            if (goesOn && !signal.aborted) watchOne(one, index, read ? lookedAtMs : Date.now());
+          };
+          const onShown = (read?: SharedRead) => {
+            waits.delete(index);
+            const looking = look(read).finally(() => {
+              underWay.delete(looking);
+              if (waits.size + underWay.size === 0) resolve();
+            });
+            underWay.add(looking);
+          };
+          waits.set(index, wait(one, lookedAtMs, onShown));
+        };
+        if (signal.aborted || watched.length === 0) return resolve();
+        signal.addEventListener('abort', () => resolve(), { once: true });
+        for (const [index, one] of watched.entries()) watchOne(one, index, 0);
+      });
+      for (const leave of waits.values()) leave();
+      await Promise.allSettled(underWay);
     },
   };
 }
 
-async function readSingle(client: SandboxClient, sandboxId: string): Promise<SharedRead> {
+/** Reads one sandbox now, for no other follow. */
+export async function readSingle(client: SandboxClient, sandboxId: string, options?: CallOptions): Promise<SharedRead> {
   const atMs = Date.now();
-  const { sandbox } = await client.getSandbox(sandboxId);
+  const { sandbox } = await client.getSandbox(sandboxId, options);
   return { sandbox, atMs };
 }
 
-/** One follow of a sandbox. It tracks when it started and when it last read by itself. */
-export function createFollower(hub: FollowHub, sandboxId: string) {
-  const followedSinceMs = Date.now();
+/**
+ * One follow of a sandbox. It tracks when it last read by itself.
+ * @param followedSinceMs when the follow began, in ms since the epoch. Default: now
+ */
+export function createFollower(hub: FollowHub, sandboxId: string, followedSinceMs = Date.now()) {
   let lookedAtMs = 0;
   return {
     /** Like `FollowHub.next`. */

@@ -1,20 +1,23 @@
 /**
- * Follows a prompt to its end. The service sends no event when a prompt ends (trap S1), so the activity polls. Reads
- * that all follows share show when a prompt may have ended. One read of the prompt or its conversation confirms it.
+ * Follows a prompt. The service sends no event when a prompt ends (trap S1), so the activity polls. Reads that all
+ * follows share show when a prompt may have ended. One read of the prompt or its conversation confirms it. A long prompt
+ * is handed over, so that no activity lasts as long as it does.
  */
-import { heartbeat } from '@temporalio/activity';
+import { activityInfo, Context, heartbeat } from '@temporalio/activity';
+import { promptFollowerId } from '../../src/addresses/addresses.js';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { type DegradedSandbox, degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { isFinalPromptStatus, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
+import { type FollowRegistration, followSignal, workflowTypes } from '../../src/protocol/messages.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { cut } from '../../src/texts/length.js';
 import { type Attempt, currentAttempt } from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
 import { sandboxView } from '../sandbox-view.js';
 import { type FollowedPrompt, type PromptEnd, type PromptEndSeen, readPromptEnd } from './end.js';
-import { createFollower, type FollowHub } from './follow-hub.js';
+import { createFollower, type FollowHub, readSingle, type SharedRead } from './follow-hub.js';
 import { createPromptRecords, type PromptRecord, type PromptRecords } from './record.js';
 
 export interface FollowPromptInput extends FollowedPrompt {
@@ -30,6 +33,24 @@ export interface FollowPromptInput extends FollowedPrompt {
   readonly sideBySide: boolean;
   /** How long a read may lag behind a write, in ms. An observation that lasts longer is final. */
   readonly readLagMs: number;
+  /** Default: the activity follows the prompt to its end. */
+  readonly handOver?: HandOver;
+}
+
+/** How a prompt that lasts for long is handed over: the activity then returns null. */
+export interface HandOver {
+  /** When the follow of the prompt began, in ms since the epoch. */
+  readonly sinceMs: number;
+  /**
+   * How long the follower of prompts tells the workflow that the sandbox has left `running`, in ms since the epoch. Null
+   * if that says nothing of the prompt, because others use the sandbox: the caller then calls again.
+   */
+  readonly toldUntilMs: number | null;
+}
+
+export interface YoungFollowOptions {
+  /** How long a prompt is followed by an activity of its own, in ms. Default: 180 000. */
+  readonly youngFollowMs?: number;
 }
 
 /** The dependencies of one follow. */
@@ -40,9 +61,18 @@ interface Follow {
   readonly readEnd: () => Promise<PromptEndSeen | undefined>;
   /** Called with every read of the sandbox. */
   readonly onRead: (sandbox: Sandbox) => void;
+  /** Hands the prompt over if it has lasted for long. @returns false if the follow must go on */
+  readonly isHandedOver: () => Promise<boolean>;
+  /** True if the follow is only one look at a prompt that was handed over. */
+  readonly isLook: boolean;
 }
 
-const heartbeatEveryMs = 15_000;
+/** Part of the time limit between two heartbeats. */
+const shareOfHeartbeatTimeout = 3 / 8;
+/** The follower of prompts is told this long before the hand-over, in ms: as long as one of its rounds. */
+const toldBeforeMs = 45_000;
+/** The most follows of a worker that wait for young prompts. Others are handed over at once. */
+const youngAtMost = 500;
 const maxErrorLength = 2_000;
 /**
  * Used if conversations run in parallel: after this many reads of the list, the prompt itself is read, even while the
@@ -55,27 +85,53 @@ const confirmEveryTicks = 4;
  */
 const stateFollowsMs = 1_000;
 
-/** Follows a prompt until it has ended. Safe to repeat; lasts as long as the prompt; heartbeats every 15 s. */
-export function followPromptActivity(client: SandboxClient, hub: FollowHub, results: ResultStore) {
-  const follow = createFollow(client, hub, results);
-  return async function followPrompt(input: FollowPromptInput): Promise<PromptEnd> {
-    const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
-    heartbeat();
+/**
+ * Follows a prompt until it has ended, or until it is handed over. Safe to repeat; heartbeats if it lasts.
+ * @returns null if the prompt was handed over, and may still run
+ */
+export function followPromptActivity(
+  client: SandboxClient,
+  hub: FollowHub,
+  { results, taskQueue, youngFollowMs = 180_000 }: FollowOptions,
+) {
+  let follows = 0;
+  return async function followPrompt(input: FollowPromptInput): Promise<PromptEnd | null> {
+    const everyMs = (activityInfo().heartbeatTimeoutMs ?? 40_000) * shareOfHeartbeatTimeout;
+    const timer = setInterval(() => heartbeat(), everyMs);
+    const youngMs = follows < youngAtMost ? youngFollowMs : 0;
+    if (!isLong(input, youngMs)) heartbeat();
+    follows += 1;
     try {
-      return await follow(input, currentAttempt().signal);
+      const follow = createFollow(client, hub, results);
+      return await follow(input, currentAttempt().signal, { youngMs, taskQueue });
     } finally {
+      follows -= 1;
       clearInterval(timer);
     }
   };
 }
 
+export interface FollowOptions extends YoungFollowOptions {
+  readonly results: ResultStore;
+  /** The task queue of the follower of prompts. */
+  readonly taskQueue: string;
+}
+
+/** A follow that may hand its prompt over. */
+interface HandingOver {
+  /** The age of a prompt that is handed over, in ms. */
+  readonly youngMs: number;
+  readonly taskQueue: string;
+}
+
 /**
  * Follows prompts until they end or the signal is aborted, as part of an activity that sends the heartbeats.
+ * @param over how a prompt is handed over whose input allows it. Default: it is not
  * @throws as `repeatable`
  */
 export function createFollow(client: SandboxClient, hub: FollowHub, results: ResultStore) {
   const records = createPromptRecords(results);
-  return async (input: FollowPromptInput, signal: AbortSignal): Promise<PromptEnd> => {
+  return async (input: FollowPromptInput, signal: AbortSignal, over?: HandingOver): Promise<PromptEnd | null> => {
     const current = currentAttempt();
     const attempt: Attempt = { ...current, signal, call: (make) => current.call(() => make(signal)) };
     const readRecord = recordReader(records, input);
@@ -85,13 +141,53 @@ export function createFollow(client: SandboxClient, hub: FollowHub, results: Res
       const onRead = (sandbox: Sandbox) => {
         degraded = degradedOf(sandboxView(sandbox)) ?? degraded;
       };
-      const end = await followUntilEnd(hub, { client, input, attempt, readEnd, onRead });
+      const isHandedOver = handOverOf(input, over);
+      const isLook = over !== undefined && isLong(input, over.youngMs);
+      const end = await followUntilEnd(hub, { client, input, attempt, readEnd, onRead, isHandedOver, isLook });
+      if (end === null) return null;
       const value = await cutResult(end, input, results);
       return degraded === null ? value : { ...value, degraded };
     } catch (error) {
       throw repeatableFailure(error, { pauseMs: attempt.pauseMs });
     }
   };
+}
+
+const ageMs = ({ sinceMs }: HandOver) => Date.now() - sinceMs;
+
+const isLong = ({ handOver }: FollowPromptInput, youngMs: number) =>
+  handOver !== undefined && ageMs(handOver) >= youngMs;
+
+/** @returns a function that says whether the prompt is handed over now */
+function handOverOf({ handOver, sandboxId }: FollowPromptInput, over: HandingOver | undefined) {
+  let isTold = handOver?.toldUntilMs === null;
+  return async (): Promise<boolean> => {
+    if (!handOver || !over) return false;
+    if (!isTold && ageMs(handOver) >= over.youngMs - toldBeforeMs) {
+      isTold = await register({ sandboxId, sinceMs: handOver.sinceMs, untilMs: handOver.toldUntilMs ?? 0 }, over);
+    }
+    return isTold && ageMs(handOver) >= over.youngMs;
+  };
+}
+
+/** @returns false if Temporal did not take the registration */
+async function register(
+  prompt: Omit<FollowRegistration, 'workflowId'>,
+  { taskQueue }: Pick<HandingOver, 'taskQueue'>,
+): Promise<boolean> {
+  const { workflowId = '' } = activityInfo().workflowExecution ?? {};
+  try {
+    await Context.current().client.workflow.signalWithStart(workflowTypes.promptFollower, {
+      workflowId: promptFollowerId(taskQueue),
+      taskQueue,
+      args: [{}],
+      signal: followSignal,
+      signalArgs: [{ workflowId, ...prompt }],
+    });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Reads the record once. */
@@ -108,17 +204,23 @@ export function recordReader(
   };
 }
 
-async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd> {
-  const { sandboxId, sideBySide, readLagMs } = one.input;
-  const follower = createFollower(hub, sandboxId);
+/** @returns null if the prompt was handed over */
+async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | null> {
+  const { sandboxId, sideBySide, readLagMs, handOver } = one.input;
+  // The pauses of a look grow from its own beginning.
+  const follower = createFollower(hub, sandboxId, one.isLook ? undefined : handOver?.sinceMs);
   const followedSinceMs = Date.now();
   let missingSinceMs: number | undefined;
   let unseenSinceMs: number | undefined;
   for (let tick = 1; ; tick += 1) {
-    const read = await follower.next(one.attempt.signal);
+    if (one.isLook && tick > 1) await follower.pause(one.attempt.signal);
+    const read = one.isLook ? await readItself(one) : await follower.next(one.attempt.signal);
     if (read) one.onRead(read.sandbox);
     const shared = read?.sandbox.state;
-    if (shared === 'running' && !(sideBySide && tick % confirmEveryTicks === 0)) continue;
+    if (shared === 'running') {
+      if (await one.isHandedOver()) return null;
+      if (!(sideBySide && tick % confirmEveryTicks === 0)) continue;
+    }
     const end = await one.readEnd().catch((error: unknown) => {
       // Only a read of the sandbox itself shows whether it still exists.
       if (isMissing(error)) return undefined;
@@ -143,6 +245,16 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd> {
     if (isLoss(state) && Date.now() - doubtedSinceMs >= readLagMs) return withoutEnd(one.input, 'sandbox_lost', state);
     if (isUnseen && state !== null && isUsable(state)) return withoutEnd(one.input, 'not_found', state);
     await follower.pause(one.attempt.signal);
+  }
+}
+
+/** The sandbox as a read of it alone shows it; undefined if it does not exist. */
+async function readItself({ client, input, attempt }: Follow): Promise<SharedRead | undefined> {
+  try {
+    return await attempt.call((signal) => readSingle(client, input.sandboxId, { signal }));
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
   }
 }
 

@@ -169,6 +169,11 @@ export function sandboxWatchId(sandboxId: string): string {
   return `sandbox-watch/${sandboxId}`;
 }
 
+/** The id of the workflow that follows the long prompts of all jobs of a task queue. */
+export function promptFollowerId(taskQueue: string): string {
+  return `prompt-follower/${taskQueue}`;
+}
+
 /**
  * The id prefix of workflows that deliver the notifications of a workflow. `notify/` comes first, so that a list by the
  * prefix of that workflow leaves them out.

@@ -20,6 +20,7 @@ export const workflowTypes = {
   fanoutChunk: 'fanoutChunk',
   deliverNotification: 'deliverNotification',
   scheduledRun: 'scheduledRun',
+  promptFollower: 'promptFollower',
 } as const;
 
 export type { SandboxEvent } from '../contract/workflow-safe/states.js';
@@ -36,6 +37,25 @@ export const skipCollectingSignal = defineSignal('skipCollecting');
  * repeat.
  */
 export const sandboxSharedSignal = defineSignal('sandboxShared');
+
+/** A workflow that waits for the end of a prompt in its own sandbox. */
+export interface FollowRegistration {
+  readonly workflowId: string;
+  readonly sandboxId: string;
+  /** When the wait began, in ms since the epoch. Older waits need a read less often. */
+  readonly sinceMs: number;
+  /** When the registration expires, in ms since the epoch. */
+  readonly untilMs: number;
+}
+
+/** To the follower of prompts: registers a workflow until its sandbox has left `running`. Safe to repeat. */
+export const followSignal = defineSignal<[FollowRegistration]>('follow');
+
+/**
+ * From the follower of prompts: the sandbox has left `running`, so the prompt in it may have ended. The receiver reads.
+ * Safe to repeat.
+ */
+export const leftRunningSignal = defineSignal<[{ readonly sandboxId: string }]>('leftRunning');
 
 /** Adds a prompt to a running job, in its first conversation, after its other prompts. */
 export const promptUpdate = defineUpdate<{ readonly index: number }, [PromptStep]>('prompt');

@@ -90,7 +90,13 @@ async function countAndSome<Shown>(
  */
 function openQuery({ taskQueue, deployment, temporal }: WorkOfStack, condition: string): string {
   const jobs = jobWorkflowId(deployment, '');
-  const conditions = [`ExecutionStatus = 'Running'`, `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`, condition];
+  const conditions = [
+    `ExecutionStatus = 'Running'`,
+    `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
+    // It only waits for jobs.
+    `WorkflowType != '${workflowTypes.promptFollower}'`,
+    condition,
+  ];
   if (temporal.configured) {
     conditions.push(`(WorkflowId STARTS_WITH '${jobs}' OR WorkflowId STARTS_WITH '${notificationPrefix(jobs)}')`);
   }

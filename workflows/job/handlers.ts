@@ -3,6 +3,7 @@ import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import type { PromptStep } from '../../src/protocol/job/job-input.js';
 import { maxInlineBytes, maxSteps } from '../../src/protocol/limits.js';
 import {
+  leftRunningSignal,
   progressQuery,
   promptUpdate,
   resolveUpdate,
@@ -24,7 +25,13 @@ const maxOptionsBytes = 4_000;
 const maxAddedBytes = 400_000;
 
 export function handleMessages(job: JobState): void {
-  setHandler(sandboxEventSignal, (event) => job.inbox.record(event));
+  setHandler(sandboxEventSignal, (event) => {
+    job.inbox.record(event);
+    if (event.sandboxId === job.sandbox?.id && event.type !== 'sandbox.hydrated') job.hintsOfEnd += 1;
+  });
+  setHandler(leftRunningSignal, ({ sandboxId }) => {
+    if (sandboxId === job.sandbox?.id) job.hintsOfEnd += 1;
+  });
   setHandler(progressQuery, () => progressOf(job));
   setHandler(skipCollectingSignal, () => {
     job.skipsCollecting = true;

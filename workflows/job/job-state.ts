@@ -48,6 +48,10 @@ export class JobState {
   resultToStore: ResultToStore | undefined;
   /** Reference of what such a call has stored; null if nothing was stored. */
   storedRef: string | null = null;
+  /** Number of hints that the prompt may have ended. */
+  hintsOfEnd = 0;
+  /** When something last showed the sandbox in `running`, in ms since the epoch; 0 for never. */
+  seenRunningAtMs = 0;
   /** The sandbox as the follow of the last prompt saw it at its end. */
   seenAtEnd: SeenSandbox | undefined;
   /** True once a call that stores the history of the sandbox has succeeded. */

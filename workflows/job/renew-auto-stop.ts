@@ -63,8 +63,11 @@ async function setTtl(job: JobState, ttlSeconds: number): Promise<Stops | 'gone'
   const options = { scheduleToCloseTimeout: '1 minute', summary: 'renew auto-stop' } as const;
   try {
     const value = await effects.updateSandbox.executeWithOptions(options, [sandbox.id, { ttlSeconds }]);
+    if (value === null) job.hintsOfEnd += 1;
     if (value === null) return 'gone';
     if (job.sandbox?.id === value.id) {
+      if (value.state === 'running') job.seenRunningAtMs = Date.now();
+      else job.hintsOfEnd += 1;
       const { name, health, healthReason, degradedSince, archiveAfter } = value;
       job.sandbox = { ...job.sandbox, name, health, healthReason, degradedSince, archiveAfter };
     }

@@ -110,10 +110,30 @@ export function deliveryProxies(taskQueue: string) {
  * until its heartbeat times out (temporalio/sdk-rust#1080). So a deploy may delay a follow by that time.
  */
 export function followProxies(taskQueue: string) {
-  return proxyActivities<Omit<FollowActivities, 'sendAndFollowPrompt'>>({
+  return proxyActivities<Omit<FollowActivities, 'sendAndFollowPrompt' | 'watchRunning'>>({
+    ...followOptions,
     taskQueue,
-    startToCloseTimeout: '30 days',
-    heartbeatTimeout: '40 seconds',
+  });
+}
+
+const followOptions = {
+  startToCloseTimeout: '30 days',
+  heartbeatTimeout: '40 seconds',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry,
+} as const;
+
+/** The follow of a prompt that has lasted for minutes. Each heartbeat is paid for, and a late end costs less. */
+export const longFollow = { heartbeatTimeout: '5 minutes' } as const;
+
+/**
+ * The follower of prompts asks in rounds of half a minute. The time limit replaces heartbeats: if a worker dies, another
+ * one goes on within a minute.
+ */
+export function followerProxies(taskQueue: string) {
+  return proxyActivities<Pick<FollowActivities, 'watchRunning'>>({
+    taskQueue,
+    startToCloseTimeout: '45 seconds',
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry,
   });

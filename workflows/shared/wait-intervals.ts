@@ -9,6 +9,7 @@ export const defaultTiming: JobTiming = {
   safetyPollFirstMs: 5_000,
   safetyPollGrowth: 2,
   safetyPollMaxMs: 300_000,
+  promptPollMaxMs: 1_200_000,
   errorGraceMs: 180_000,
   cleanUpMs: defaultCleanUpMs,
   readLagMs: defaultReadLagMs,
@@ -81,6 +82,15 @@ export function safetyPollMs(timing: JobTiming, polls: number, missed = 0): numb
   const { safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs } = timing;
   const longestMs = Math.max(Math.min(safetyPollFirstMs, safetyPollMaxMs), safetyPollMaxMs / tightenedBy ** missed);
   return Math.min(longestMs, safetyPollFirstMs * safetyPollGrowth ** polls);
+}
+
+/**
+ * The wait before a job reads a sandbox whose prompt the follower of prompts follows, in ms: a quarter of the longest, then
+ * doubled.
+ * @param polls number of earlier reads
+ */
+export function promptPollMs({ promptPollMaxMs }: JobTiming, polls: number): number {
+  return Math.min(promptPollMaxMs, (promptPollMaxMs / 4) * 2 ** polls);
 }
 
 /**

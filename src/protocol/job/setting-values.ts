@@ -14,6 +14,8 @@ export interface JobTiming {
   readonly safetyPollGrowth: number;
   /** Longest delay between two safety polls, in ms. */
   readonly safetyPollMaxMs: number;
+  /** Longest time for which a job that waits for the end of a prompt does not read its sandbox by itself, in ms. */
+  readonly promptPollMaxMs: number;
   /** How long a sandbox in `error` may take to recover before the job fails, in ms. */
   readonly errorGraceMs: number;
   /** How long cleanup may take after the job's deadline or a cancel, in ms. */

@@ -65,6 +65,7 @@ export const jobTimingSchema = z
     safetyPollFirstMs: positiveMs,
     safetyPollGrowth: z.number().min(1),
     safetyPollMaxMs: positiveMs,
+    promptPollMaxMs: positiveMs,
     errorGraceMs: z.number().int().nonnegative(),
     cleanUpMs: positiveMs,
     readLagMs: positiveMs,

@@ -49,6 +49,72 @@ describe('the follow hub', () => {
     expect(getSandbox).not.toHaveBeenCalled();
   });
 
+  describe('a watch', () => {
+    const watched = ['a', 'b', 'gone'].map((sandboxId) => ({ sandboxId, sinceMs: Date.now() }));
+
+    it('reads all sandboxes together until each has been shown as awaited', async () => {
+      const states: Record<string, string> = { a: 'running', b: 'running' };
+      const { client, listAllSandboxes, getSandbox } = serviceWith(async () =>
+        Object.entries(states).map(([id, state]) => sandbox(id, state)),
+      );
+      const hub = createFollowHub(client, { minIntervalMs: 100 });
+      const ended: string[] = [];
+      const onRead = async (index: number, read?: { readonly sandbox: Sandbox }) => {
+        if (read?.sandbox.state === 'running') return true;
+        ended.push(watched[index]?.sandboxId ?? '');
+        return false;
+      };
+      let isOver = false;
+      const watching = hub.watch(watched, { onRead, signal: idle() }).then(() => {
+        isOver = true;
+      });
+      await vi.advanceTimersByTimeAsync(1_000);
+      // No shared read shows it: that is for its reader to judge.
+      expect(ended).toEqual(['gone']);
+      states.b = 'idle';
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect([ended, isOver]).toEqual([['gone', 'b'], false]);
+      states.a = 'idle';
+      await vi.advanceTimersByTimeAsync(1_000);
+      await watching;
+      expect(ended).toEqual(['gone', 'b', 'a']);
+      expect(listAllSandboxes.mock.calls.length).toBeLessThanOrEqual(30);
+      expect(getSandbox).not.toHaveBeenCalled();
+    });
+
+    it('ends with its signal, leaves nothing that reads, and waits for reads under way', async () => {
+      const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a')]);
+      const hub = createFollowHub(client, { minIntervalMs: 100 });
+      const stop = new AbortController();
+      let isRead = false;
+      const onRead = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 5_000));
+        isRead = true;
+        return true;
+      };
+      const watching = hub.watch([{ sandboxId: 'a', sinceMs: Date.now() }], { onRead, signal: stop.signal });
+      await vi.advanceTimersByTimeAsync(200);
+      stop.abort(new Error('over'));
+      await vi.advanceTimersByTimeAsync(5_000);
+      await watching;
+      expect(isRead).toBe(true);
+      const calls = listAllSandboxes.mock.calls.length;
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(listAllSandboxes).toHaveBeenCalledTimes(calls);
+    });
+
+    it('holds 10,000 sandboxes with one list per interval', async () => {
+      const many = Array.from({ length: 10_000 }, (_, index) => ({ sandboxId: `s${index}`, sinceMs: 0 }));
+      const { client, listAllSandboxes } = serviceWith(async () => many.map(({ sandboxId }) => sandbox(sandboxId)));
+      const stop = new AbortController();
+      const watching = createFollowHub(client).watch(many, { onRead: async () => true, signal: stop.signal });
+      await vi.advanceTimersByTimeAsync(60_000);
+      stop.abort(new Error('over'));
+      await watching;
+      expect(listAllSandboxes).toHaveBeenCalledTimes(6);
+    });
+  });
+
   it('reads each sandbox beside 50,000 archived ones, at most 8 a second, and the list once an hour', async () => {
     const archived = Array.from({ length: 50_000 }, (_, index) => sandbox(`archived-${index}`, 'archived'));
     const followed = Array.from({ length: 100 }, (_, index) => sandbox(`followed-${index}`));

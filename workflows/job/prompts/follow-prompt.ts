@@ -1,11 +1,13 @@
 /** Follows a prompt until it ends or the job continues as new. */
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
-import type { FollowPromptInput } from '../../../activities/prompt/follow-prompt.js';
+import type { FollowPromptInput, HandOver } from '../../../activities/prompt/follow-prompt.js';
 import { followTaskQueue } from '../../../src/addresses/addresses.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
-import { followProxies } from '../../shared/proxies.js';
+import { followProxies, longFollow } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
+import { conditionUntil } from '../../shared/shared-timer.js';
+import { promptPollMs } from '../../shared/wait-intervals.js';
 import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
 import { followSettings } from './follow-settings.js';
@@ -13,24 +15,78 @@ import { promptSummary } from './prompt-call.js';
 import { promptQuery, type SentPrompt } from './prompt-query.js';
 
 /**
- * Waits for the end of a prompt. Safe to repeat.
+ * Waits for the end of a prompt. Safe to repeat. An activity follows a young prompt. Then the follower of prompts tells
+ * the job when to look, and the job looks by itself at long intervals. In a sandbox with other prompts, its state says
+ * nothing of one of them, so an activity goes on with rare heartbeats.
  * @param sideBySide true if conversations run in parallel
  * @throws ContinueAsNewRequest if the history is long: the next run follows the prompt again
  */
 export async function followPrompt(job: JobState, sent: SentPrompt, sideBySide: boolean): Promise<PromptEnd> {
   const input = followInputOf(job, sent, sideBySide);
-  const proxies = followProxies(followTaskQueue(workflowInfo().taskQueue));
-  const scope = new CancellationScope();
-  const follow = () =>
-    retryRefusals(job, 'follow', () =>
-      proxies.followPrompt.executeWithOptions({ summary: promptSummary(job.stepOf(sent.index).prompt) }, [input]),
+  const sinceMs = job.carried.sinceMs;
+  if (input.sideBySide) {
+    const handOver = { sinceMs, toldUntilMs: null };
+    return (
+      (await unlessHistoryIsLong(job, () => callFollow(job, sent, { ...input, handOver }))) ??
+      (await unlessHistoryIsLong(job, () => followToEnd(job, sent, input, longFollow)))
     );
+  }
+  // A job without a deadline has a fork that waits for its first sandbox, and no prompt.
+  const handOver = { sinceMs, toldUntilMs: job.carried.deadlineAtMs ?? Date.now() + job.input.deadlineMs };
+  for (let looks = 0; ; looks += 1) {
+    const { hintsOfEnd } = job;
+    const end = await unlessHistoryIsLong(job, () => callFollow(job, sent, { ...input, handOver }));
+    if (end !== null) return end;
+    await untilLookIsDue(job, hintsOfEnd, looks);
+  }
+}
+
+/** Follows a prompt to its end by one activity. Safe to repeat. */
+export async function followToEnd(
+  job: JobState,
+  sent: SentPrompt,
+  input: FollowPromptInput,
+  options: Partial<typeof longFollow> = {},
+): Promise<PromptEnd> {
+  const end = await callFollow(job, sent, input, options);
+  if (end === null) throw new TypeError('A follow that hands nothing over ends with the prompt');
+  return end;
+}
+
+function callFollow(
+  job: JobState,
+  { index }: SentPrompt,
+  input: FollowPromptInput & { readonly handOver?: HandOver },
+  options: Partial<typeof longFollow> = {},
+): Promise<PromptEnd | null> {
+  const { followPrompt: follow } = followProxies(followTaskQueue(workflowInfo().taskQueue));
+  const summary = promptSummary(job.stepOf(index).prompt);
+  return retryRefusals(job, 'follow', () => follow.executeWithOptions({ summary, ...options }, [input]));
+}
+
+/** Waits until something tells that the prompt may have ended, or until nothing has told of the sandbox for long. */
+async function untilLookIsDue(job: JobState, hintsOfEnd: number, looks: number): Promise<void> {
+  const isTold = () => job.hintsOfEnd !== hintsOfEnd || job.mustContinueAsNew();
+  const beganMs = Date.now();
+  for (;;) {
+    const { seenRunningAtMs } = job;
+    const untilMs = Math.max(beganMs, seenRunningAtMs) + promptPollMs(job.timing, looks);
+    if (await conditionUntil(isTold, untilMs, 'end of the prompt: told by the follower, or read then')) break;
+    // A renewal of the auto-stop has seen the sandbox in the meantime.
+    if (job.seenRunningAtMs === seenRunningAtMs) return;
+  }
+  job.continueAsNewIfDue();
+}
+
+/** Runs `step` unless the job must continue as new in the meantime. */
+async function unlessHistoryIsLong<T>(job: JobState, step: () => Promise<T>): Promise<T> {
+  const scope = new CancellationScope();
   const leave = async () => {
     await condition(job.mustContinueAsNew);
     throw new ContinueAsNewRequest();
   };
   try {
-    return await Promise.race([scope.run(follow), scope.run(leave)]);
+    return await Promise.race([scope.run(step), scope.run(leave)]);
   } finally {
     scope.cancel();
   }

@@ -5,7 +5,7 @@ import { serviceFailureOf, toJobTermination } from '../../shared/job-termination
 import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import type { JobState } from '../job-state.js';
-import { followInputOf, followPrompt } from './follow-prompt.js';
+import { followInputOf, followToEnd } from './follow-prompt.js';
 import type { SentPrompt } from './prompt-query.js';
 
 const runs: ReadonlySet<string> = new Set(['queued', 'running']);
@@ -59,7 +59,7 @@ async function interruptPrompt(job: JobState, index: number): Promise<void> {
 async function endWithin(job: JobState, sent: SentPrompt, ms: number): Promise<PromptEnd | undefined> {
   const outer = CancellationScope.current();
   try {
-    return await CancellationScope.withTimeout(ms, () => followPrompt(job, sent, true));
+    return await CancellationScope.withTimeout(ms, () => followToEnd(job, sent, followInputOf(job, sent, true)));
   } catch (error) {
     if (!isCancellation(error) || outer.consideredCancelled) throw error;
     return undefined;
