@@ -55,7 +55,7 @@ export type {
   StopRequestView,
 } from './protocol/stop.js';
 export * from './result-store/index.js';
-export { type CleanupPolicy, readPolicy } from './retention/index.js';
+export { type CleanupPolicy, readPolicy, type SweepOptions, sweepPolicy } from './retention/index.js';
 export * from './secret-store/index.js';
 export { findTemporal } from './supervisor/find-temporal.js';
 export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';

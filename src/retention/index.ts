@@ -18,4 +18,5 @@ export { planCleanup } from './plan.js';
 export { unprotectedProblem } from './policy-patterns.js';
 export { readPolicy } from './read-policy.js';
 export { firstWindowCron } from './schedule-time.js';
+export { type SweepOptions, sweepPolicy } from './sweep-policy.js';
 export { isWindowOpen, nightBeganAtMs, windowsText, withOpenWindows } from './window.js';

@@ -43,7 +43,7 @@ export function unprotectedProblem(
   if (policy.protectMayMatchNothing || patterns.length === 0) return null;
   if (!actions.some(({ action }) => mayDelete(policy, action))) return null;
   const match = patterns.length === 1 ? 'matches' : 'match';
-  return `it would delete, although ${patterns.join(', ')} of protect ${match} nothing; correct what is mistyped, or allow that with protectMayMatchNothing: true`;
+  return `it would delete, although ${patterns.join(', ')} of protect ${match} nothing; correct what is mistyped, or allow that with protectMayMatchNothing: true (--protect-may-match-nothing of a sweep)`;
 }
 
 /** The patterns that match no sandbox, or no snapshot, of the account. */

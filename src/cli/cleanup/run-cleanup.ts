@@ -5,7 +5,7 @@ import { SandflowError } from '../../errors/sandflow-error.js';
 import type { CleanupInput, CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { readStoredJson } from '../../result-store/stored-json.js';
-import { withOpenWindows } from '../../retention/index.js';
+import { type CleanupPolicy, withOpenWindows } from '../../retention/index.js';
 import type { CleanupListed } from '../../workflow-client/cleanups/cleanup-client.js';
 import type { CommandContext } from '../command.js';
 import { movedText } from '../connect/local-clock.js';
@@ -33,6 +33,24 @@ export async function runCleanup(
   context.undone = 'started no cleanup';
   const written = await readPolicyFile(file, io);
   const policy = options.ignoreWindow ? withOpenWindows(written) : written;
+  return runPolicy({ policy, mode }, options, context);
+}
+
+/** What `runPolicy` runs. */
+export interface PolicyRun {
+  readonly policy: CleanupPolicy;
+  readonly mode: CleanupInput['mode'];
+  /** `failing stops`: shows only sandboxes whose stop fails, and each of them. Default: all sandboxes. */
+  readonly only?: 'failing stops';
+}
+
+/** Runs a policy and shows the result. @returns the exit code */
+export async function runPolicy(
+  { policy, mode, only }: PolicyRun,
+  options: Pick<RunCleanupOptions, 'all' | 'detach' | 'json'>,
+  context: CommandContext,
+): Promise<number> {
+  const { io } = context;
   return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
     const { temporal, config, results, patiently } = platform;
     const moved = movedText((await platform.readFacts()).clock);
@@ -57,7 +75,7 @@ export async function runCleanup(
       io.stderr.write(`Detached; cleanup ${id} continues. ${comeBack}\n`);
       return exitCodeOfEnd({ kind: 'detached' });
     }
-    return show({ id, summary, results }, options, context);
+    return show({ id, summary, results, only }, options, context);
   });
 }
 
@@ -96,14 +114,16 @@ interface Ended {
   readonly id: string;
   readonly summary: CleanupSummary;
   readonly results: ResultStore;
+  readonly only?: PolicyRun['only'];
 }
 
 async function show(
-  { id, summary, results }: Ended,
-  { json, all = false }: ReportOptions,
+  { id, summary, results, only }: Ended,
+  { json, all = only !== undefined }: ReportOptions,
   { io }: CommandContext,
 ): Promise<number> {
-  const report = await readReport(results, summary);
+  const whole = await readReport(results, summary);
+  const report = only === undefined ? whole : whole && onlyFailing(whole);
   if (json) printJson(io.stdout, { id, summary, plan: report?.plan ?? null, error: summary.error });
   else if (report) io.stdout.write(reportText(report, { all, width: tableWidth(io.stdout) }));
   const paint = createPaint(io.stderr);
@@ -116,6 +136,11 @@ async function show(
       'This result store does not have the report. Set SANDFLOW_RESULTS to the directory that the worker uses.\n',
     );
   return exitCodeOfEnd({ kind: 'ended', isDone: isWell });
+}
+
+function onlyFailing(report: CleanupReport): CleanupReport {
+  const { plan } = report;
+  return { ...report, plan: plan && { ...plan, entries: plan.entries.filter(({ failingStop }) => failingStop) } };
 }
 
 /** Undefined if there is no report, or if this command cannot read the worker's result store. */

@@ -1,6 +1,6 @@
 import type { AddCommand } from '../command.js';
 import { requireSandboxId } from '../usage-error.js';
-import { declareExplain, declareList, declareStop, declareStops } from './options.js';
+import { declareExplain, declareList, declareStop, declareStops, declareSweep } from './options.js';
 
 /** `sandflow stop`: stops sandboxes and confirms that they are stopped. */
 export const addStop: AddCommand = (parent, context) => {
@@ -12,10 +12,13 @@ export const addStop: AddCommand = (parent, context) => {
   });
 };
 
-/** `sandflow stops`: lists open stops, and explains one. */
+/** `sandflow stops`: lists open stops, explains one, and escalates failing ones. */
 export const addStops: AddCommand = (parent, context) => {
   const stops = declareStops(parent);
   declareList(stops).action(async (options) => (await import('./list-stops.js')).listStops(options, context));
+  declareSweep(stops).action(async (options) => {
+    context.exitCode = await (await import('./sweep-stops.js')).sweepStops(options, context);
+  });
   declareExplain(stops).action(async (sandboxId, options) => {
     requireSandboxId(sandboxId);
     const { showExplanation } = await import('./show-explanation.js');

@@ -1,4 +1,4 @@
-import type { OptionsOf, Parent } from '../command.js';
+import { collect, type OptionsOf, type Parent } from '../command.js';
 
 export const declareStops = (parent: Parent) => parent.command('stops').description('List open stops, or explain one');
 
@@ -61,5 +61,35 @@ export const declareExplain = (parent: Parent) =>
     .argument('<sandbox>', 'id of the sandbox')
     .option('--json', 'print one JSON object on stdout');
 
+const sweepHelp = `
+Examples:
+  sandflow stops sweep --escalate '30m: resume-and-stop, 2h: notify' --dry-run
+  sandflow stops sweep --escalate '30m: resume-and-stop, 2h: notify' --apply
+
+Exit codes:
+  0    the plan is complete, or every failing stop was escalated or left for a
+       reason
+  1    the stop of a sandbox could not be escalated, or a limit lets nothing act
+  130  Ctrl-C ended the command; the sweep continues, if it was started
+`;
+
+export const declareSweep = (parent: Parent) =>
+  parent
+    .command('sweep')
+    .description('Escalate every failing stop of the account, also those that nobody follows')
+    .option('--escalate <steps>', 'what to do about each, such as "30m: resume-and-stop, 2h: notify"; see `stop`')
+    .option('--escalate-may-delete', 'permit steps that delete the sandbox and all its data')
+    .option('--dry-run', 'show what it would do and leave, without changes')
+    .option('--apply', 'do it; each sandbox is checked again right before')
+    .option('--failing-for <duration>', 'only stops that were requested longer ago than this', '10m')
+    .option('--protect <pattern>', 'names that are never touched (repeatable)', collect, [])
+    .option('--protect-may-match-nothing', 'delete although a pattern of --protect matches nothing')
+    .option('--limit <count>', 'maximum number of stops that are escalated in one night', '20')
+    .option('--notify <target>', 'notify a URL, slack:URL, teams:URL or discord:URL of the result, and of each step')
+    .option('--detach', 'start it, print its id and exit')
+    .option('--json', 'print one JSON object on stdout')
+    .addHelpText('after', sweepHelp);
+
+export type SweepCommandOptions = OptionsOf<typeof declareSweep>;
 export type StopCommandOptions = OptionsOf<typeof declareStop>;
 export type ListStopsOptions = OptionsOf<typeof declareList>;

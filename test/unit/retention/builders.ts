@@ -1,7 +1,6 @@
 /** One sandbox, rule or policy each, of which a test names only what it is about. */
 import type { SandboxFacts } from '../../../src/protocol/cleanup-plan.js';
 import type { CleanupPolicy, Rule, RuleMatch } from '../../../src/protocol/cleanup-policy.js';
-import type { Escalation } from '../../../src/protocol/escalation.js';
 import type { Ownership } from '../../../src/protocol/sandbox-owner.js';
 import type { Candidate } from '../../../src/retention/match.js';
 import type { PlanInput } from '../../../src/retention/plan.js';
@@ -76,14 +75,6 @@ export const policyWith = (over: Partial<CleanupPolicy> = {}): CleanupPolicy => 
   rules: [ruleWith()],
   ...over,
 });
-
-/** A policy that escalates every failing stop. */
-export const sweepWith = (escalate: Escalation, over: Partial<CleanupPolicy> = {}, stopFailingForMs = 600_000) =>
-  policyWith({
-    ...{ name: 'stop-sweep', escalate },
-    rules: [ruleWith({ rule: 'failing stops', action: 'escalate', match: { stopFailingForMs } })],
-    ...over,
-  });
 
 export const planWith = (over: Partial<PlanInput> = {}) =>
   planCleanup({

@@ -3,11 +3,11 @@ import { describe, expect, it, test } from 'vitest';
 import { parseEscalation } from '../../../src/protocol/escalation.js';
 import { changedSince, changedSinceOfFailing, factsOf } from '../../../src/retention/facts.js';
 import { judge } from '../../../src/retention/guards.js';
-import { readPolicy } from '../../../src/retention/index.js';
+import { readPolicy, sweepPolicy } from '../../../src/retention/index.js';
 import type { Candidate } from '../../../src/retention/match.js';
 import { planCleanup } from '../../../src/retention/plan.js';
 import { aSandbox } from '../client/http-harness.js';
-import { candidateWith, daysAgo, factsWith, nobody, nowMs, sweepWith } from './builders.js';
+import { candidateWith, daysAgo, factsWith, nobody, nowMs } from './builders.js';
 
 const minute = 60_000;
 const ago = (ms: number) => new Date(nowMs - ms).toISOString();
@@ -16,7 +16,7 @@ const failing = {
   ...{ saved: 'stale' as const, idleSince: null },
 };
 const escalate = parseEscalation('30m: resume-and-stop, 6h: delete', { mayDelete: true });
-const policy = sweepWith(escalate, { protect: ['golden-*'] });
+const policy = sweepPolicy({ escalate, protect: ['golden-*'] });
 const plan = (candidate: Candidate, of = policy) =>
   planCleanup({
     ...{ policy: of, nowMs, candidates: [candidate], snapshots: new Map(), takenTonight: 0, fleetTonight: null },
@@ -71,7 +71,7 @@ describe('a rule that escalates', () => {
   });
 
   it('may act on a sandbox of somebody else if it cannot delete', () => {
-    const gentle = sweepWith(parseEscalation('2h: notify'));
+    const gentle = sweepPolicy({ escalate: parseEscalation('2h: notify') });
     expect(entryOf(candidateWith({ ...failing, access: 'view' }), gentle)).toMatchObject({
       ...{ action: 'escalate', failingStop: { dueStep: null } },
     });

@@ -101,6 +101,7 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
   'stop --all': [() => ['stop', '--all', '--name', 'nobody-*', '--yes']],
   'stops list': [() => ['stops', 'list']],
   'stops explain': [({ sandboxId }) => ['stops', 'explain', sandboxId]],
+  'stops sweep': [() => ['stops', 'sweep', '--escalate', '1h: resume-and-stop', '--dry-run']],
   'cleanup plan': [() => ['cleanup', 'plan', 'policy.yaml']],
   'cleanup run': [() => ['cleanup', 'run', 'policy.yaml', '--all']],
   'cleanup report': [() => ['cleanup', 'report']],

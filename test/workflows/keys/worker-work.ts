@@ -2,9 +2,9 @@
 import { expect, vi } from 'vitest';
 import type { ScopeAction } from '../../../src/contract/endpoints/endpoint.js';
 import { parseEscalation } from '../../../src/protocol/escalation.js';
+import { sweepPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import type { JobInput } from '../../../workflows/index.js';
-import { sweepWith } from '../../unit/retention/builders.js';
 import { clean, cleaned, policyFor } from '../cleanup/cleanup-harness.js';
 import { archivedSandbox, fanoutInput, items, lines, run as runBatch, source } from '../fanout/fanout-harness.js';
 import { progressOf } from '../job-progress.js';
@@ -149,7 +149,7 @@ export const works: Readonly<Record<string, Work>> = {
       }, patient);
       return async () => {
         const escalate = parseEscalation('1s: delete', { mayDelete: true });
-        const policy = sweepWith(escalate, { name }, 1);
+        const policy = sweepPolicy({ escalate, failingForMs: 1, name });
         const settings = { settleMs: 0, actionDeadlineMs, timing: { ...shortTiming, readLagMs: 1_000 } };
         const { client, taskQueue } = stand;
         const handle = await startCleanup(client, { deployment, taskQueue, policy, mode: 'apply', settings });

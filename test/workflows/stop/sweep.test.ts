@@ -1,14 +1,10 @@
 /** Sweeps: a cleanup that escalates the failing stops of the account, also those that nobody follows. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { parseEscalation } from '../../../src/protocol/escalation.js';
-import type { CleanupPolicy } from '../../../src/retention/index.js';
+import { type SweepOptions, sweepPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import { stopReport } from '../../../src/workflow-client/stops/read-stops.js';
 import { cli as runCli } from '../../unit/cli/in-process.js';
-import { sweepWith } from '../../unit/retention/builders.js';
 import { clean, cleaned, holdJob, nameOf, policyFor } from '../cleanup/cleanup-harness.js';
 import { createIntercept } from '../intercept.js';
 import { leaseAs } from '../watch/lease-harness.js';
@@ -43,11 +39,11 @@ async function failingByHand(name: string): Promise<string> {
 }
 
 let sweeps = 0;
-async function sweep(text: string, over: Partial<CleanupPolicy> & { mode?: 'plan' | 'apply'; runId?: string } = {}) {
+async function sweep(text: string, over: Partial<SweepOptions> & { mode?: 'plan' | 'apply'; runId?: string } = {}) {
   sweeps += 1;
   const { mode = 'apply', runId, ...options } = over;
   const escalate = parseEscalation(text, { mayDelete: true });
-  const policy = sweepWith(escalate, { name: `sweep-${sweeps}`, ...options }, 1);
+  const policy = sweepPolicy({ escalate, failingForMs: 1, name: `sweep-${sweeps}`, ...options });
   const handle = await startCleanup(stand.client, {
     ...{ deployment, taskQueue: stand.taskQueue, policy, mode, settings },
     ...(runId !== undefined && { runId }),
@@ -122,7 +118,7 @@ describe('a sweep', () => {
       (await stand.api.listSandboxes({})).sandboxes.filter(({ stop }) => stop?.status === 'failing');
     await expect.poll(failingStops).toEqual([]);
     const ids = [await failingByHand('limited-1'), await failingByHand('limited-2')];
-    const { of, summary } = await sweep('1s: delete', { limits: { maxActions: 1, maxPercent: 100 } });
+    const { of, summary } = await sweep('1s: delete', { maxActions: 1 });
     expect(summary.counts.deleted).toBe(1);
     expect(ids.map(of).toSorted()).toEqual(['deleted', 'over_limit']);
   });
@@ -155,41 +151,32 @@ describe('a cleanup', () => {
   });
 });
 
-describe('a cleanup by command, with a policy that escalates failing stops', () => {
-  const file = 'sweep.yaml';
-  const written = `name: stop-sweep
-limits: { maxPercent: 100 }
-escalate: "1s: resume-and-stop"
-rules: [{ rule: failing stops, action: escalate, match: { stopFailingFor: 1s } }]
-`;
+describe('sandflow stops sweep', () => {
+  const cli = (args: readonly string[]) =>
+    runCli(['stops', 'sweep', ...args], {
+      env: {
+        SANDBOX_API_URL: stand.service.url,
+        SANDBOX_API_KEY: 'test-key',
+        TEMPORAL_ADDRESS: inject('temporalAddress'),
+        SANDFLOW_TASK_QUEUE: stand.taskQueue,
+        SANDFLOW_RESULTS: stand.resultsDirectory,
+      },
+    });
 
-  it('shows who follows each failing stop, and what was done', async () => {
-    const cwd = await mkdtemp(join(tmpdir(), 'sandflow-sweep-'));
-    await writeFile(join(cwd, file), written);
-    const cli = (...args: readonly string[]) =>
-      runCli(['cleanup', ...args], {
-        cwd,
-        env: {
-          SANDBOX_API_URL: stand.service.url,
-          SANDBOX_API_KEY: 'test-key',
-          TEMPORAL_ADDRESS: inject('temporalAddress'),
-          SANDFLOW_TASK_QUEUE: stand.taskQueue,
-          SANDFLOW_RESULTS: stand.resultsDirectory,
-        },
-      });
+  it('shows the plan of each failing stop, and with --apply what was done', async () => {
     const sandboxId = await failingByHand('by-command');
-    const plan = await cli('plan', file);
+    const args = ['--escalate', '1s: resume-and-stop', '--failing-for', '1ms'];
+    const plan = await cli([...args, '--dry-run']);
     expect(plan.exitCode).toBe(0);
     expect(plan.stdout).toMatch(
       new RegExp(`${sandboxId} .*escalate: requested at .*nobody follows it, "1s: resume-and-stop" is due`),
     );
     healAtResume(stand, intercept);
-    const done = await cli('run', file, '--json');
+    const done = await cli([...args, '--apply', '--json']);
     expect(done.exitCode).toBe(0);
     const { plan: shown, summary } = JSON.parse(done.stdout);
     expect(summary).toMatchObject({ outcome: 'applied', policy: 'stop-sweep' });
     const entry = shown.entries.find((one: { sandboxId: string }) => one.sandboxId === sandboxId);
     expect(entry).toMatchObject({ action: 'escalate', results: [{ outcome: 'stopped' }] });
-    await rm(cwd, { recursive: true });
   });
 });

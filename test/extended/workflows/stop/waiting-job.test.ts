@@ -3,10 +3,10 @@
  * `test/workflows/stop/command.test.ts` has the promise. It costs 20 CPU seconds.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sweepPolicy } from '../../../../src/retention/index.js';
 import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
 import { stopProgress } from '../../../../src/workflow-client/stops/read-stops.js';
 import type { RequestedStop } from '../../../../src/workflow-client/stops/stop-client.js';
-import { sweepWith } from '../../../unit/retention/builders.js';
 import { begin, cleaned, policyFor } from '../../../workflows/cleanup/cleanup-harness.js';
 import { ended, fanoutInput, items, source, submit } from '../../../workflows/fanout/fanout-harness.js';
 import { createIntercept } from '../../../workflows/intercept.js';
@@ -125,7 +125,7 @@ it('a sweep escalates a stop that nobody but a job waits for', async () => {
   await expect.poll(isFailing).toBe('failing');
   const handle = await startCleanup(stand.client, {
     ...{ deployment, taskQueue: stand.taskQueue, mode: 'apply', settings: { settleMs: 0, timing: shortTiming } },
-    policy: sweepWith(steps('1s: resume-and-stop'), { name: 'sweep' }, 1),
+    policy: sweepPolicy({ escalate: steps('1s: resume-and-stop'), failingForMs: 1, name: 'sweep' }),
   });
   const { of } = await cleaned(stand, await handle.result());
   // `escalating` if the step was not due yet.

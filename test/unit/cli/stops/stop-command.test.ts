@@ -286,3 +286,21 @@ it('a concurrency limit runs a number of calls at once, in order, also after a f
   expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
   expect({ most, order }).toEqual({ most: 2, order: [0, 1, 2, 3, 4, 5, 6] });
 });
+
+describe('the arguments of stops sweep', () => {
+  const escalate = ['--escalate', '2h: notify'];
+  it.each([
+    [escalate, 'Use --dry-run to see what a sweep would do, or --apply to do it'],
+    [[...escalate, '--dry-run', '--apply'], 'Use --dry-run to see what a sweep would do, or --apply to do it'],
+    [['--dry-run'], 'Say what to do with --escalate'],
+    [['--apply', '--escalate', '6h: delete'], 'permit that with --escalate-may-delete'],
+    [[...escalate, '--apply', '--protect', 'a[1]'], '--protect: "a[1]"'],
+    [[...escalate, '--apply', '--limit', '0'], '--limit must be a whole number'],
+    [[...escalate, '--apply', '--failing-for', 'soon'], '--failing-for: "soon" is not a duration'],
+  ])('%j exits with 2 before it reads the settings', async (args, message) => {
+    const unread = () => Promise.reject(new Error('the settings were read'));
+    const { exitCode, stdout, stderr } = await cli(['stops', 'sweep', ...args], { readConfig: unread });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+});

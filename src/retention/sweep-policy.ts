@@ -1,0 +1,64 @@
+/** The policy of `sandflow stops sweep`: a cleanup that does nothing but escalate failing stops. Pure. */
+
+import type { CleanupPolicy } from '../protocol/cleanup-policy.js';
+import type { Escalation } from '../protocol/escalation.js';
+
+/** Options of `sweepPolicy`. */
+export interface SweepOptions {
+  /** What is done about each failing stop: see `parseEscalation`. */
+  readonly escalate: Escalation;
+  /** Only stops that were requested longer ago than this, in ms. Default: 10 minutes. */
+  readonly failingForMs?: number;
+  /** Patterns of names that are never touched. Default: none. */
+  readonly protect?: readonly string[];
+  /** Lets steps delete although one of these patterns matches nothing. Default: false. */
+  readonly protectMayMatchNothing?: boolean;
+  /** Maximum number of stops that are escalated in one night. Default: 20. */
+  readonly maxActions?: number;
+  /** Receives one message about each sweep, and those about the steps. Default: none. */
+  readonly notify?: CleanupPolicy['notify'];
+  /** Name of the policy, which is part of the ids of its runs and its schedule. Default: `stop-sweep`. */
+  readonly name?: string;
+}
+
+/**
+ * A policy that escalates every failing stop of the account, for `startCleanup` and `scheduledCleanup`.
+ * @example
+ * const policy = sweepPolicy({ escalate: parseEscalation('30m: resume-and-stop, 2h: notify') });
+ * const handle = await startCleanup(client, { deployment, taskQueue, policy, mode: 'apply', runId: '2026-05-01' });
+ * const { counts } = await handle.result();
+ */
+export function sweepPolicy(options: SweepOptions): CleanupPolicy {
+  const {
+    escalate,
+    failingForMs = 600_000,
+    protect = [],
+    protectMayMatchNothing = false,
+    maxActions = 20,
+    notify = null,
+    name = 'stop-sweep',
+  } = options;
+  const anything = { names: null, states: null, olderThanMs: null, idleForMs: null, environments: null };
+  return {
+    name,
+    timeZone: 'UTC',
+    windows: [],
+    limits: { maxActions, maxPercent: 100 },
+    protect,
+    protectMayMatchNothing,
+    warnBeforeExpiryMs: null,
+    notify,
+    escalate,
+    rules: [
+      {
+        rule: 'failing stops',
+        match: {
+          ...{ ...anything, creators: null, costAboveDollars: null, dataExpired: null, owned: null },
+          stopFailingForMs: failingForMs,
+        },
+        action: 'escalate',
+        ...{ keepLast: 0, keepLastPer: 'rule', keepSnapshots: 1, snapshotNames: [], snapshotsOlderThanMs: null },
+      },
+    ],
+  };
+}
