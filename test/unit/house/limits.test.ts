@@ -124,7 +124,15 @@ const limits: readonly (readonly [string, string])[] = [
     count(constantIn('workflows/watch/leases-and-claims.ts', 'registrationsAtMost')),
   ],
 
-  ['prompts that a worker follows', count(constantIn(worker, 'maxFollows'))],
+  [
+    'young prompts that a worker follows by an activity each',
+    count(constantIn('activities/prompt/follow-prompt.ts', 'youngAtMost')),
+  ],
+  ['follow activities of a worker', count(constantIn(worker, 'maxFollows'))],
+  [
+    'prompts that the follower of a task queue follows',
+    count(constantIn('workflows/follower/prompt-follower.ts', 'followedAtMost')),
+  ],
   ['other activities at once', count(defaultMaxActivities)],
   ['notifications at once', count(numberIn(worker, /maxConcurrentActivityTaskExecutions: ([\d_]+),/))],
   ['workflows in memory', count(numberIn(worker, /maxCachedWorkflows = ([\d_]+) /))],
