@@ -35,8 +35,9 @@ export async function promptFollower(input: PromptFollowerInput = {}): Promise<v
   });
   const { watchRunning } = followerProxies(followTaskQueue(workflowInfo().taskQueue));
   for (;;) {
+    // Also one without a time, which somebody has sent by hand.
     for (const { workflowId, untilMs } of [...followed.values()])
-      if (untilMs <= Date.now()) followed.delete(workflowId);
+      if (!(untilMs > Date.now())) followed.delete(workflowId);
     if (followed.size === 0) return;
     const round = [...followed.values()];
     if (signals >= signalsAtMost || hasLongHistory(input.maxHistoryEvents))

@@ -15,6 +15,8 @@ const withArgument: readonly string[] = [
   messages.fanoutBlockedSignal,
   messages.chunkGrantSignal,
   messages.chunkReportSignal,
+  messages.followSignal,
+  messages.leftRunningSignal,
 ].map(({ name }) => name);
 
 export const interceptors = (): WorkflowInterceptors => ({
