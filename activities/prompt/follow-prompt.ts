@@ -5,7 +5,7 @@
  */
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { promptFollowerId } from '../../src/addresses/addresses.js';
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { type DegradedSandbox, degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
@@ -15,6 +15,7 @@ import type { ResultStore } from '../../src/result-store/index.js';
 import { cut } from '../../src/texts/length.js';
 import { type Attempt, currentAttempt } from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
+import { orNullWhenMissing } from '../sandbox/read.js';
 import { sandboxView } from '../sandbox-view.js';
 import { type FollowedPrompt, type PromptEnd, type PromptEndSeen, readPromptEnd } from './end.js';
 import { createFollower, type FollowHub, readSingle, type SharedRead } from './follow-hub.js';
@@ -94,6 +95,7 @@ export function followPromptActivity(
   hub: FollowHub,
   { results, taskQueue, youngFollowMs = 180_000 }: FollowOptions,
 ) {
+  const follow = createFollow(client, hub, results);
   let follows = 0;
   return async function followPrompt(input: FollowPromptInput): Promise<PromptEnd | null> {
     const everyMs = (activityInfo().heartbeatTimeoutMs ?? 40_000) * shareOfHeartbeatTimeout;
@@ -102,7 +104,6 @@ export function followPromptActivity(
     if (!isLong(input, youngMs)) heartbeat();
     follows += 1;
     try {
-      const follow = createFollow(client, hub, results);
       return await follow(input, currentAttempt().signal, { youngMs, taskQueue });
     } finally {
       follows -= 1;
@@ -221,11 +222,8 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | 
       if (await one.isHandedOver()) return null;
       if (!(sideBySide && tick % confirmEveryTicks === 0)) continue;
     }
-    const end = await one.readEnd().catch((error: unknown) => {
-      // Only a read of the sandbox itself shows whether it still exists.
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    // Only a read of the sandbox itself shows whether it still exists.
+    const end = await orNullWhenMissing(one.readEnd());
     if (end && isFinalPromptStatus(end.status)) {
       const seen = read && { sandbox: { view: sandboxView(read.sandbox), atMs: read.atMs } };
       return { ...end, ...(await stateAtEnd(one, end)), ...seen, resultRef: null };
@@ -248,14 +246,9 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | 
   }
 }
 
-/** The sandbox as a read of it alone shows it; undefined if it does not exist. */
-async function readItself({ client, input, attempt }: Follow): Promise<SharedRead | undefined> {
-  try {
-    return await attempt.call((signal) => readSingle(client, input.sandboxId, { signal }));
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+/** The sandbox as a read of it alone shows it; null if it does not exist. */
+function readItself({ client, input, attempt }: Follow): Promise<SharedRead | null> {
+  return orNullWhenMissing(attempt.call((signal) => readSingle(client, input.sandboxId, { signal })));
 }
 
 /** An unknown state does not mean that the sandbox is lost. The record of the prompt at the service shows its end. */
@@ -280,19 +273,10 @@ async function stateAtEnd(one: Follow, { status }: PromptEndSeen): Promise<{ rea
   }
 }
 
-async function readState({ client, input, attempt, onRead }: Follow): Promise<string | null> {
-  try {
-    const { sandbox } = await attempt.call((signal) => client.getSandbox(input.sandboxId, { signal }));
-    onRead(sandbox);
-    return sandbox.state;
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof ApiError && error.typed && error.status === 404;
+async function readState(one: Follow): Promise<string | null> {
+  const read = await readItself(one);
+  if (read) one.onRead(read.sandbox);
+  return read?.sandbox.state ?? null;
 }
 
 function withoutEnd(input: FollowPromptInput, status: string, sandboxState: string | null): PromptEnd {

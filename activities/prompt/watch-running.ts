@@ -1,10 +1,11 @@
 /** Reads the sandboxes of many prompts for a while, and tells the workflows whose sandbox has left `running`. */
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { SandboxClient } from '../../src/client/index.js';
 import { timeLimit, withAnySignal } from '../../src/os/any-signal.js';
 import { type FollowRegistration, leftRunningSignal } from '../../src/protocol/messages.js';
-import type { FollowHub, SharedRead } from './follow-hub.js';
+import { orNullWhenMissing } from '../sandbox/read.js';
+import { type FollowHub, readSingle, type SharedRead } from './follow-hub.js';
 
 /**
  * How long one call watches, in ms. The time limit of the activity is a little longer: when a worker dies, another one
@@ -41,12 +42,12 @@ async function isRunning(
   { sandboxId }: FollowRegistration,
   { read, signal }: { readonly read: SharedRead | undefined; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  if (read) return read.sandbox.state === 'running';
   try {
-    return (await client.getSandbox(sandboxId, { signal })).sandbox.state === 'running';
-  } catch (error) {
-    // Whatever else the service answers, the workflow would meet it too.
-    return !(error instanceof ApiError && error.typed && error.status === 404);
+    const one = read ?? (await orNullWhenMissing(readSingle(client, sandboxId, { signal })));
+    return one?.sandbox.state === 'running';
+  } catch {
+    // An error shows no end, and the workflow would meet it too: the prompt still counts as running.
+    return true;
   }
 }
 

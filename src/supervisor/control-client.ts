@@ -129,8 +129,8 @@ function tell(
   socket.once('connect', () => sendMessage(socket, { nonce }));
   onMessages(socket, serverMessageSchema, (message) => {
     if (!isKnown) {
-      isKnown = message.type === 'hello' && isProof(message.proof, token, 'supervisor', nonce);
-      if (!isKnown || message.type !== 'hello') return void socket.destroy();
+      if (message.type !== 'hello' || !isProof(message.proof, token, 'supervisor', nonce)) return void socket.destroy();
+      isKnown = true;
       sendMessage(socket, { proof: proofOf(token, 'client', message.nonce), ...wish });
     }
     handle(message);

@@ -1,7 +1,7 @@
 /** Follows a prompt until it ends or the job continues as new. */
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
-import type { FollowPromptInput, HandOver } from '../../../activities/prompt/follow-prompt.js';
+import type { FollowPromptInput } from '../../../activities/prompt/follow-prompt.js';
 import { followTaskQueue } from '../../../src/addresses/addresses.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { followProxies, longFollow } from '../../shared/proxies.js';
@@ -56,7 +56,7 @@ export async function followToEnd(
 function callFollow(
   job: JobState,
   { index }: SentPrompt,
-  input: FollowPromptInput & { readonly handOver?: HandOver },
+  input: FollowPromptInput,
   options: Partial<typeof longFollow> = {},
 ): Promise<PromptEnd | null> {
   const { followPrompt: follow } = followProxies(followTaskQueue(workflowInfo().taskQueue));
