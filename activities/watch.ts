@@ -4,6 +4,7 @@ import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/c
 import type { UpdateDefinition } from '@temporalio/common';
 import { deploymentOfWorkflow, sandboxWatchId } from '../src/addresses/addresses.js';
 import type { SandboxClient } from '../src/client/index.js';
+import { orNullWhenMissing } from '../src/client/missing.js';
 import { unanswered } from '../src/contract/workflow-safe/service-failure.js';
 import {
   type ClaimRequest,
@@ -20,7 +21,6 @@ import { storeTranscript, type TranscriptRequest } from './prompt/transcript.js'
 import { repeatable, withHeartbeat } from './retry/attempt.js';
 import { finalFailure } from './retry/classify.js';
 import { deletionOfAnswer } from './sandbox/accepted-operation.js';
-import { orNullWhenMissing } from './sandbox/read.js';
 import { type ResultToStore, storeBeforeEnd } from './store/before-end.js';
 
 /** The purpose of a claim. The claimant is the workflow of the activity. */

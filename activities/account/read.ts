@@ -1,11 +1,11 @@
 /** Retry class `safe`: reads of the account, its webhooks and its list of sandboxes. */
 import type { ListSandboxesQuery, SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import type { DataRetention, Limits, Repo } from '../../src/contract/records/account-records.js';
 import type { Snapshot } from '../../src/contract/records/machine-records.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { repeatable } from '../retry/attempt.js';
-import { orNullWhenMissing } from '../sandbox/read.js';
 import { sandboxView } from '../sandbox-view.js';
 import {
   type ApiKeyView,

@@ -1,5 +1,6 @@
 /** Activities that change the account. Retry class `safe`: repeating one leaves the account in the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { DataRetention, Repo } from '../../src/contract/records/account-records.js';
 import type {
   DataRetentionBody,
@@ -9,7 +10,6 @@ import type {
 import type { UpdateWebhookBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { repeatable } from '../retry/attempt.js';
-import { orNullWhenMissing } from '../sandbox/read.js';
 import { type WebhookView, webhookView } from './redact.js';
 import { takeSecret } from './secrets.js';
 

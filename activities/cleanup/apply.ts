@@ -1,13 +1,13 @@
 /** Applies one planned action of a cleanup. */
 import { activityInfo, Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import { escalatingRequest } from '../../src/protocol/escalating-request.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { factsOf } from '../../src/retention/index.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
 import { deletionOfAnswer } from '../sandbox/accepted-operation.js';
-import { orNullWhenMissing } from '../sandbox/read.js';
 import { stopSandboxActivity } from '../sandbox/stop-resume.js';
 import { createStopHandOver } from '../stop/hand-over.js';
 import { readStopRequest } from '../stop/stop-request.js';

@@ -1,5 +1,6 @@
 /** Compares the provider and the model that a service shows for a prompt with those that were requested. */
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { SandboxClient } from '../../src/client/index.js';
+import { isMissing } from '../../src/client/missing.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { canonicalProvider } from '../../src/contract/requests/sandbox-requests.js';
 import type { Attempt } from '../retry/attempt.js';
@@ -45,7 +46,7 @@ async function fitOf(
       shown.model ??= prompt.model;
     } catch (error) {
       // That prompts can be read by id is an assumption. A service may not support it.
-      if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
+      if (!isMissing(error)) throw error;
     }
   }
   const fits = [providerFit(provider, shown.provider), modelFit(model, shown.model)];

@@ -2,7 +2,8 @@
  * Reads whether a prompt has ended: by its id if the service returned one, otherwise by the events of its conversation
  * (trap S2). Only this module knows both ways.
  */
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { SandboxClient } from '../../src/client/index.js';
+import { isMissing } from '../../src/client/missing.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { DegradedSandbox, SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import type { Text } from '../../src/protocol/stored-text.js';
@@ -84,7 +85,7 @@ export async function readPromptEnd(
       };
     } catch (error) {
       // That prompts can be read by id is an assumption. A service may return an id that it does not know later.
-      if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
+      if (!isMissing(error)) throw error;
     }
   }
   const record = await readRecord();

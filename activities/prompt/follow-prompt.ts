@@ -6,6 +6,7 @@
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { promptFollowerId } from '../../src/addresses/addresses.js';
 import type { SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { type DegradedSandbox, degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
@@ -15,7 +16,6 @@ import type { ResultStore } from '../../src/result-store/index.js';
 import { cut } from '../../src/texts/length.js';
 import { type Attempt, currentAttempt } from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
-import { orNullWhenMissing } from '../sandbox/read.js';
 import { sandboxView } from '../sandbox-view.js';
 import { type FollowedPrompt, type PromptEnd, type PromptEndSeen, readPromptEnd } from './end.js';
 import { createFollower, type FollowHub, readSingle, type SharedRead } from './follow-hub.js';

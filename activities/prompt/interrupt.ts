@@ -5,7 +5,8 @@
  * then made only while a read shows this prompt running.
  */
 import { activityInfo } from '@temporalio/activity';
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { SandboxClient } from '../../src/client/index.js';
+import { isMissing } from '../../src/client/missing.js';
 import { isFinalPromptStatus } from '../../src/contract/workflow-safe/states.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { type Attempt, currentAttempt, type Spent } from '../retry/attempt.js';
@@ -73,7 +74,7 @@ export function interruptSandboxActivity(client: SandboxClient, results: ResultS
       return interrupted ?? 0;
     } catch (error) {
       await beats.stop();
-      if (error instanceof ApiError && error.status === 404 && error.typed) return 0;
+      if (isMissing(error)) return 0;
       const isWithoutEffect = effectOf(error) === 'none' && !maybeSent;
       maybeSent ||= !isWithoutEffect;
       beats.leave(isWithoutEffect ? { newest: undefined, spent: spent() } : { spent: spent() });
@@ -95,7 +96,7 @@ async function newestOf(
     return events.findLast(({ type }) => type === 'prompt.queued')?.id ?? null;
   } catch (error) {
     reading.attempt.signal.throwIfAborted();
-    if (error instanceof ApiError && error.status === 404 && error.typed) throw error;
+    if (isMissing(error)) throw error;
     return 'unread';
   }
 }

@@ -2,9 +2,9 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import { timeLimit, withAnySignal } from '../../src/os/any-signal.js';
 import { type FollowRegistration, leftRunningSignal } from '../../src/protocol/messages.js';
-import { orNullWhenMissing } from '../sandbox/read.js';
 import { type FollowHub, readSingle, type SharedRead } from './follow-hub.js';
 
 /**

@@ -3,7 +3,8 @@
  * the current state is recorded in Temporal, so that a later attempt can detect changes.
  */
 import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporalio/activity';
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { ApiError, SandboxClient } from '../../src/client/index.js';
+import { isMissing } from '../../src/client/missing.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { defaultReadLagMs, longestLagPauseMs } from '../../src/contract/workflow-safe/limits.js';
 import { type Attempt, currentAttempt, type Spent, withHeartbeat } from './attempt.js';
@@ -116,11 +117,6 @@ export async function readFirst<T>(
     }
   };
   return withHeartbeat(run, () => memory);
-}
-
-/** True if the service itself reports that the resource does not exist. */
-function isMissing(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 404 && error.typed;
 }
 
 function withMemory(failure: unknown, sent: SentBefore): unknown {

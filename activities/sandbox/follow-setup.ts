@@ -1,13 +1,13 @@
 /** Follows the setup script of a sandbox. No webhook reports its end, so this polls with the shared reads. */
 import { heartbeat } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { defaultReadLagMs } from '../../src/contract/workflow-safe/limits.js';
 import { isCreating, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { createFollower, type FollowHub } from '../prompt/follow-hub.js';
 import { type Attempt, currentAttempt } from '../retry/attempt.js';
 import { repeatableFailure } from '../retry/classify.js';
-import { orNullWhenMissing } from './read.js';
 
 export interface SetupEnd {
   /** `done`, `failed`, or `sandbox_lost` if the sandbox is no longer usable. */

@@ -1,10 +1,10 @@
 /** Retry class `safe`, reads of the content of sandboxes and snapshots. Null if the resource does not exist. */
 import type { ListEventsQuery, SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import type { Snapshot, TreeEntry } from '../../src/contract/records/machine-records.js';
 import type { Prompt, SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { repeatable } from '../retry/attempt.js';
-import { orNullWhenMissing } from './read.js';
 
 export type ProcessList = Pick<ResponseOf<'listProcesses'>, 'live' | 'sampledAt' | 'total' | 'processes'>;
 

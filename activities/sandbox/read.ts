@@ -1,20 +1,11 @@
 /** Retry class `safe`, reads. */
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { DeletionOperation } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { repeatable } from '../retry/attempt.js';
 import { sandboxView, stopView } from '../sandbox-view.js';
 import { deletionShown } from './accepted-operation.js';
-
-/** The value of a read, or null if the service reports that the resource does not exist. */
-export async function orNullWhenMissing<T>(read: Promise<T>): Promise<T | null> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404 && error.typed) return null;
-    throw error;
-  }
-}
 
 export function createReads(client: SandboxClient) {
   return {

@@ -1,9 +1,9 @@
 /** Reads from which state a fork starts. */
 import type { SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import { changeOfSandbox, changeOfSnapshot, type SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
 import { sandboxView } from '../sandbox-view.js';
-import { orNullWhenMissing } from './read.js';
 
 export function createSourceReads(client: SandboxClient) {
   return {

@@ -1,11 +1,11 @@
 /** Retry class `safe`, writes: repeating them leads to the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { UpdateSandboxBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SandboxView, SharingView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { repeatable } from '../retry/attempt.js';
 import { sandboxView, sharingView } from '../sandbox-view.js';
 import { deletionOfAnswer } from './accepted-operation.js';
-import { orNullWhenMissing } from './read.js';
 
 export interface DeletionStarted {
   /** Null if there was nothing left to delete. */

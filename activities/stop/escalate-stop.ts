@@ -3,10 +3,10 @@
  * claims the sandbox and reads it right before it acts, because somebody may have resumed or leased it.
  */
 import type { SandboxClient } from '../../src/client/index.js';
+import { orNullWhenMissing } from '../../src/client/missing.js';
 import { deletionClaim, stopAgainClaim } from '../../src/protocol/messages.js';
 import { type BeforeRequest, type ReadFirst, readFirst } from '../retry/read-first.js';
 import { deletionOfAnswer } from '../sandbox/accepted-operation.js';
-import { orNullWhenMissing } from '../sandbox/read.js';
 import { sandboxView } from '../sandbox-view.js';
 import { type ClaimOptions, createClaim, releaseClaim, throwIfHeld } from '../watch.js';
 import { type FailingStopSeen, failingStopSeen } from './decide-escalation.js';

@@ -4,7 +4,8 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError, type CallOptions, type SandboxClient } from '../../client/index.js';
+import type { CallOptions, SandboxClient } from '../../client/index.js';
+import { isMissing } from '../../client/missing.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { Notices } from '../output/reporter.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';
@@ -80,8 +81,7 @@ async function lookAtSandbox(
     const message = `The sandbox ${sandboxId} has no data: the service deleted it on ${oneLine(dataExpiredAt)}, 14 days after its stop. Nothing was started. Choose another sandbox.`;
     return { kind: 'useless', error: new ServiceRefusal('snapshot_data_expired', message, false, undefined) };
   } catch (error) {
-    const isMissing = error instanceof ApiError && error.typed && error.status === 404 && missingCodes.has(error.code);
-    if (!isMissing) throw error;
+    if (!isMissing(error) || !missingCodes.has(error.code)) throw error;
     const nothing = use === 'stop' ? 'It was not stopped' : 'Nothing was started';
     const message = `There is no sandbox ${sandboxId}, or this key may not see it. ${nothing}. Check the id with \`${programName} sandboxes\`. A sandbox that was created in the last two minutes may not be visible yet: try again later, or add --no-check.`;
     return { kind: 'missing', error: new ServiceRefusal('sandbox_not_found', message, false, error) };

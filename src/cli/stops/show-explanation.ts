@@ -1,6 +1,6 @@
 /** `sandflow stops explain`. */
 
-import { ApiError } from '../../client/index.js';
+import { orNullWhenMissing } from '../../client/missing.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { StopReport } from '../../protocol/stop.js';
@@ -52,19 +52,10 @@ async function stopOf(
   sandboxId: string,
   signal: AbortSignal,
 ): Promise<{ readonly sandbox: Sandbox | null; readonly stop: StopOperation | null }> {
-  const answer = await unlessMissing(reads.getSandbox(sandboxId, { signal }));
+  const answer = await orNullWhenMissing(reads.getSandbox(sandboxId, { signal }));
   const last = answer?.sandbox.stop ?? null;
-  const read = last && (await unlessMissing(reads.getStop(sandboxId, last.id, { signal })));
+  const read = last && (await orNullWhenMissing(reads.getStop(sandboxId, last.id, { signal })));
   return { sandbox: answer?.sandbox ?? null, stop: read?.stop ?? last };
-}
-
-async function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404 && error.typed) return null;
-    throw error;
-  }
 }
 
 /** Undefined if no worker answers. */
