@@ -14,7 +14,7 @@ import { isFinalPromptStatus, isUsable, sandboxStates } from '../../src/contract
 import { type FollowRegistration, followSignal, workflowTypes } from '../../src/protocol/messages.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { cut } from '../../src/texts/length.js';
-import { type Attempt, currentAttempt } from '../retry/attempt.js';
+import { type Attempt, currentAttempt, heartbeatEveryMs } from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
 import { sandboxView } from '../sandbox-view.js';
 import { type FollowedPrompt, type PromptEnd, type PromptEndSeen, readPromptEnd } from './end.js';
@@ -68,8 +68,6 @@ interface Follow {
   readonly isLook: boolean;
 }
 
-/** Part of the time limit between two heartbeats. */
-const shareOfHeartbeatTimeout = 3 / 8;
 /** The follower of prompts is told this long before the hand-over, in ms: as long as one of its rounds. */
 const toldBeforeMs = 45_000;
 /** The most follows of a worker that wait for young prompts. Others are handed over at once. */
@@ -98,8 +96,7 @@ export function followPromptActivity(
   const follow = createFollow(client, hub, results);
   let follows = 0;
   return async function followPrompt(input: FollowPromptInput): Promise<PromptEnd | null> {
-    const everyMs = (activityInfo().heartbeatTimeoutMs ?? 40_000) * shareOfHeartbeatTimeout;
-    const timer = setInterval(() => heartbeat(), everyMs);
+    const timer = setInterval(() => heartbeat(), heartbeatEveryMs());
     const youngMs = follows < youngAtMost ? youngFollowMs : 0;
     if (!isLong(input, youngMs)) heartbeat();
     follows += 1;

@@ -7,8 +7,8 @@ import { maxActivityResultBytes } from '../../src/protocol/limits.js';
 import { payloadBytes } from '../../src/texts/length.js';
 import { effectOf, finalFailure, repeatableFailure } from './classify.js';
 
-/** A longer call sends heartbeats at this interval, so that a dead worker is detected long before a slow service. */
-const heartbeatEveryMs = 3_000;
+/** One heartbeat may be late. Each is paid for: the SDK sends at most one in 80 % of the time limit. */
+const shareOfHeartbeatTimeout = 3 / 8;
 
 /** The calls that the attempts of an activity have made so far, passed on as heartbeat details. */
 export interface Spent {
@@ -116,10 +116,15 @@ export function fitting<T>(value: T): T {
   throw finalFailure({ ...unanswered, code: 'answer_too_large', message, meaning: 'permanent' });
 }
 
+/** The interval between the heartbeats of this activity, in ms. */
+export function heartbeatEveryMs(): number {
+  return (activityInfo().heartbeatTimeoutMs ?? 10_000) * shareOfHeartbeatTimeout;
+}
+
 /** Sends heartbeats with the result of `details` while `body` runs. Local activities have no heartbeat. */
 export async function withHeartbeat<T>(body: () => Promise<T>, details: () => unknown = () => undefined): Promise<T> {
   if (activityInfo().isLocal) return body();
-  const timer = setInterval(() => heartbeat(details()), heartbeatEveryMs);
+  const timer = setInterval(() => heartbeat(details()), heartbeatEveryMs());
   try {
     return await body();
   } finally {

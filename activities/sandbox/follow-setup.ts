@@ -6,7 +6,7 @@ import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { defaultReadLagMs } from '../../src/contract/workflow-safe/limits.js';
 import { isCreating, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { createFollower, type FollowHub } from '../prompt/follow-hub.js';
-import { type Attempt, currentAttempt } from '../retry/attempt.js';
+import { type Attempt, currentAttempt, heartbeatEveryMs } from '../retry/attempt.js';
 import { repeatableFailure } from '../retry/classify.js';
 
 export interface SetupEnd {
@@ -15,8 +15,6 @@ export interface SetupEnd {
   readonly error: string | null;
 }
 
-const heartbeatEveryMs = 15_000;
-
 /**
  * Waits until the setup script has ended. Safe to repeat (specification, `setupStatus`).
  * `readLagMs`: how long a read may lag behind a write, in ms; a 404 that lasts longer is final. Default: 90 000.
@@ -24,7 +22,7 @@ const heartbeatEveryMs = 15_000;
 export function followSetupActivity(client: SandboxClient, hub: FollowHub) {
   return async function followSetup(sandboxId: string, readLagMs = defaultReadLagMs): Promise<SetupEnd> {
     const attempt = currentAttempt();
-    const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
+    const timer = setInterval(() => heartbeat(), heartbeatEveryMs());
     heartbeat();
     try {
       return await follow(sandboxId, { client, hub, attempt, readLagMs });

@@ -141,7 +141,6 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
       connection,
       namespace,
       dataConverter,
-      maxHeartbeatThrottleInterval: '1 second',
       ...queue,
       interceptors: { ...queue.interceptors, activity: [() => ({ inbound: activityFailures }), countCalls] },
     })),
