@@ -28,7 +28,7 @@ context() { # a copy of the folder of an image, to add files
 }
 build() { echo "$1" && nice podman build --quiet --tag "docker.io/$1" .; }
 
-node() {
+node_image() {
   local image version
   image=$(sed -n 's/^FROM \(node:[^ ]*\).*/\1/p' "$root/Dockerfile" | head -1)
   # Of several patch releases the newest, like the tag.
@@ -76,7 +76,7 @@ if [[ ! -x $bin/catatonit ]]; then
 fi
 [[ -x $work/venv/bin/podman-compose ]] || { python3 -m venv "$work/venv" && "$work/venv/bin/pip" -q install podman-compose==1.6.0; }
 base
-node
+node_image
 context postgres && build "library/$(image_of postgres)"
 server_and_tools
 ui
