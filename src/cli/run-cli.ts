@@ -16,7 +16,7 @@ import { misplacedText } from './misplaced-words.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
 import { createPaint, createTerminal } from './output/terminal.js';
-import { setIn } from './output/terminal-safe.js';
+import { headLine, setIn } from './output/terminal-safe.js';
 import { createProgram } from './program.js';
 import { programName } from './program-name.js';
 
@@ -133,7 +133,13 @@ function isAboutOneJob(args: readonly string[]): boolean {
 }
 
 function usageErrorOf(error: CommanderError, at: Located | undefined): JobError {
+  const name = at?.name ?? programName;
+  const text = /^error: unknown option '(-[^=\s]*\s.*)'/s.exec(error.message)?.[1];
+  if (text !== undefined) {
+    const message = `"${headLine(text)}" begins with a dash, as an option. If it is a text, put -- before it: ${name} … -- TEXT`;
+    return plainError('bad_usage', message);
+  }
   const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ');
   const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`;
-  return plainError('bad_usage', `${sentence} See ${at?.name ?? programName} --help.`);
+  return plainError('bad_usage', `${sentence} See ${name} --help.`);
 }

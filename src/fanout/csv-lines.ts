@@ -3,9 +3,7 @@ import { readCsvRows } from './csv-rows.js';
 import { itemOfRecord } from './item-fields.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 
-interface ReadCsvOptions extends ReadLinesOptions {
-  readonly delimiter: Parameters<typeof readCsvRows>[2]['delimiter'];
-}
+type ReadCsvOptions = ReadLinesOptions & Parameters<typeof readCsvRows>[2];
 
 /**
  * An empty cell means that the item does not have this field. A `put` cell holds `LOCAL:REMOTE` pairs and a `get` cell
@@ -19,41 +17,53 @@ export async function* readCsvLines(
 ): AsyncGenerator<ItemLine> {
   let header: readonly string[] | undefined;
   for await (const { line, cells } of readCsvRows(file, content, options)) {
-    // Spreadsheets write such rows for lines that once had content.
-    if (cells.every((cell) => cell.trim() === '')) continue;
     if (header === undefined) {
       header = headerOf(file, line, cells, options);
       continue;
     }
-    const record = recordOf(file, line, header, cells);
-    const columns = new Map(header.map((name, column) => [name, textOf(cells[column])]));
+    const named = namedCells(file, line, header, cells);
+    const record = Object.fromEntries(named.map(([name, cell]) => [name, fieldOf(file, line, name, cell)]));
+    const columns = new Map(named.map(([name, cell]) => [name, textOf(cell)]));
     yield itemOfRecord({ file, line }, record, { ...options, columns, otherFields: 'label' });
   }
 }
 
+/** The names of the columns; empty for a column without a name. */
 function headerOf(file: string, line: number, cells: readonly string[], { template }: ReadLinesOptions): string[] {
   const names = cells.map((cell) => cell.trim());
-  const column = names.findIndex((name, index) => name === '' || names.indexOf(name) !== index);
-  if (column >= 0) {
-    const what = names[column] === '' ? `column ${column + 1} has no name` : `the column ${names[column]} occurs twice`;
-    throw new ItemsError({ file, line }, `${what}. The first line names the columns.`);
-  }
+  const known = names.filter((name) => name !== '');
+  const twice = known.find((name, index) => known.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new ItemsError({ file, line }, `the column ${twice} occurs twice. Rename one of them.`);
   if (!template && !names.includes('prompt')) {
-    throw new ItemsError(
-      { file, line },
-      `the column prompt is missing; the columns are ${names.join(', ')}. Build prompts from them: --prompt "… {{${names[0]}}}".`,
-    );
+    // A title above the names, or a file with other separators.
+    const way =
+      known.length === 1 && /[^\p{L}\p{N}_]/u.test(`${known[0]}`)
+        ? 'If this line is a title, remove the lines above the names of the columns. If another sign separates the cells, name it in a line before this one, like sep=^.'
+        : `Build prompts from them: --prompt "… {{${known[0]}}}".`;
+    throw new ItemsError({ file, line }, `the column prompt is missing; the columns are ${known.join(', ')}. ${way}`);
   }
   return names;
 }
 
-function recordOf(
+/**
+ * Leaves out columns without a name: the index that pandas writes first, and the empty ones that spreadsheets add.
+ * @throws ItemsError if any other has text
+ */
+function namedCells(
   file: string,
   line: number,
   header: readonly string[],
   cells: readonly string[],
-): Record<string, unknown> {
-  return Object.fromEntries(header.map((name, column) => [name, fieldOf(file, line, name, cells[column] ?? '')]));
+): (readonly [name: string, cell: string])[] {
+  const lost = header.findIndex((name, column) => name === '' && column > 0 && textOf(cells[column]) !== '');
+  if (lost >= 0) {
+    throw new ItemsError(
+      { file, line },
+      `column ${lost + 1} has text, but no name. Name it in the first line; if that is a title, remove the lines above the names of the columns.`,
+    );
+  }
+  return header.flatMap((name, column) => (name === '' ? [] : [[name, cells[column] ?? ''] as const]));
 }
 
 function textOf(cell = ''): string {

@@ -4,8 +4,9 @@ import { CsvError, parse } from 'csv-parse';
 import { ItemsError } from './item-line.js';
 import { decode, maxItemBytes, refuseCrLines, tooLongText } from './lines.js';
 
-const delimiterNames = { ',': 'comma', ';': 'semicolon', '\t': 'tab' } as const;
-type Delimiter = keyof typeof delimiterNames;
+const delimiterNames: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
+/** How much is read to find out what separates the cells, in characters. */
+const longestSample = 1_000_000;
 
 interface CsvRow {
   /** From 1. */
@@ -14,13 +15,14 @@ interface CsvRow {
 }
 
 /**
- * Skips blank lines.
+ * Skips blank lines, and rows without text: spreadsheets write them for lines that once had content.
+ * @param options `likely`: what separates the cells if the first lines do not show it
  * @throws ItemsError
  */
 export async function* readCsvRows(
   file: string,
   content: AsyncIterable<string | Uint8Array>,
-  options: { readonly delimiter: '\t' | 'of the header' },
+  { likely }: { readonly likely: string },
 ): AsyncGenerator<CsvRow> {
   // Lines are counted in the parser and not in the loop below, because an error discards parsed records that the loop
   // has not read yet.
@@ -28,14 +30,13 @@ export async function* readCsvRows(
   // The parser counts a CRLF within quotes as two lines.
   let countedTwice = 0;
   let lastEnd = 0;
-  const pieces = decode(file, content, () => lastEnd + 1);
-  const { header, rest } = await readHeader(pieces);
-  refuseCrLines(file, header);
-  const delimiter = options.delimiter === '\t' ? '\t' : delimiterOf(header);
+  const { delimiter, rest } = await withDelimiter(file, decode(file, content), likely);
   const parser = parse({
     skip_empty_lines: true,
     record_delimiter: ['\r\n', '\n'],
     delimiter,
+    // The width is checked below: spreadsheets add empty cells.
+    relax_column_count: true,
     max_record_size: maxItemBytes,
     on_record(cells, { lines }) {
       countedTwice += count(cells, '\r\n');
@@ -47,50 +48,105 @@ export async function* readCsvRows(
   // The loop over `parser` receives the errors of the pipeline, so its callback ignores them.
   pipeline(Readable.from(rest), parser, () => undefined);
   try {
-    for await (const cells of parser as AsyncIterable<readonly string[]>) yield { line: begins.shift() ?? 1, cells };
+    let width: number | undefined;
+    for await (const cells of parser as AsyncIterable<readonly string[]>) {
+      const line = begins.shift() ?? 1;
+      if (cells.every(isBlank)) continue;
+      width ??= cells.length;
+      if (cells.length < width || !cells.slice(width).every(isBlank)) {
+        const name = delimiterNames[delimiter] ?? delimiter;
+        const title = width === 1 ? ', or remove the title above the names of the columns' : '';
+        const way =
+          cells.length < width
+            ? `Write a ${name} for each empty cell`
+            : `Quote each cell that contains a ${name}${title}`;
+        throw new ItemsError(
+          { file, line },
+          `this record has ${cells.length} cells, but the header has ${width}. ${way}.`,
+        );
+      }
+      yield { line, cells };
+    }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = error.code === 'CSV_QUOTE_NOT_CLOSED' ? lastEnd + 1 : Number(error.lines ?? 1) - countedTwice;
-    throw new ItemsError({ file, line }, explain(error, delimiter), { cause: error });
+    throw new ItemsError({ file, line }, explain(error), { cause: error });
   }
 }
 
 /**
- * Reads the first line that is not blank.
- * @returns the line, without its end and its quoted names, and the whole content, that line included
+ * Finds what separates the cells. Excel's line `sep=;` says it; else the first lines show it.
+ * @returns also the whole content, without the text of such a line
+ * @throws ItemsError if several signs may separate the cells
  */
-async function readHeader(
+async function withDelimiter(
+  file: string,
   pieces: AsyncGenerator<string>,
-): Promise<{ readonly header: string; readonly rest: AsyncIterable<string> }> {
+  likely: string,
+): Promise<{ readonly delimiter: string; readonly rest: AsyncIterable<string> }> {
   let read = '';
-  while (!read.trimStart().includes('\n') && read.length <= maxItemBytes) {
+  while (linesOf(read).length <= sampledLines && read.length <= longestSample) {
     const { done, value } = await pieces.next();
     if (done) break;
     read += value;
   }
+  const named = /^\s*"?sep=([^\r\n])"?\r?(?:\n|$)/i.exec(read);
+  if (named) read = read.replace(/"?sep=."?/i, '');
   const rest = async function* () {
     yield read;
     yield* pieces;
   };
-  const header = (read.trimStart().split('\n', 1)[0] ?? '').replace(/"[^"]*"?/g, '');
-  return { header: header.replace(/\r$/, ''), rest: rest() };
+  const [header = '', ...data] = linesOf(read).slice(0, sampledLines);
+  refuseCrLines(file, header);
+  return { delimiter: named?.[1] ?? delimiterOf(file, { header, data, likely }), rest: rest() };
 }
 
-/** Spreadsheets write semicolons in countries where a comma begins the decimals. */
-function delimiterOf(header: string): Delimiter {
-  return ([',', ';', '\t'] as const).find((one) => header.includes(one)) ?? ',';
+/** The header, and rows that have as many cells. */
+const sampledLines = 3;
+
+/** The lines without quoted texts, which may contain anything. */
+function linesOf(text: string): string[] {
+  return text
+    .trimStart()
+    .replace(/"[^"]*"?/g, '""')
+    .split('\n')
+    .map((line) => line.replace(/\r$/, ''));
+}
+
+/** Spreadsheets write semicolons in countries where a comma begins the decimals. @throws ItemsError */
+function delimiterOf(
+  file: string,
+  { header, data, likely }: { readonly header: string; readonly data: readonly string[]; readonly likely: string },
+): string {
+  if (header.includes('\t')) return '\t';
+  if (header.startsWith('|')) {
+    const why = 'this looks like a table of Markdown. Save it as CSV, without its line of dashes and the outer bars.';
+    throw new ItemsError({ file, line: 1 }, why);
+  }
+  const there = Object.keys(delimiterNames).filter((one) => header.includes(one));
+  const width = (line: string, one: string) => line.split(one).length;
+  const even = there.filter((one) => data.every((line) => isBlank(line) || width(line, one) === width(header, one)));
+  const possible = even.length > 0 ? even : there;
+  const withPrompt = possible.filter((one) => header.split(one).some((name) => name.trim() === 'prompt'));
+  const [delimiter = likely, other] = possible.length > 1 && withPrompt.length > 0 ? withPrompt : possible;
+  if (other === undefined) return delimiter;
+  const names = possible.map((one) => `${delimiterNames[one]}s`).join(' and ');
+  throw new ItemsError(
+    { file, line: 1 },
+    `${names} may separate its cells. Say which in a line before the first: sep=${delimiter}`,
+  );
+}
+
+function isBlank(cell: string): boolean {
+  return cell.trim() === '';
 }
 
 function count(cells: readonly string[], end: string): number {
   return cells.reduce((sum, cell) => sum + cell.split(end).length - 1, 0);
 }
 
-function explain({ code, message }: CsvError, delimiter: Delimiter): string {
+function explain({ code, message }: CsvError): string {
   switch (code) {
-    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH': {
-      const [, expected, got] = /expect (\d+), got (\d+)/.exec(message) ?? [];
-      return `the record that ends here has ${got} cells, but the header has ${expected}. Quote each cell that contains a ${delimiterNames[delimiter]}.`;
-    }
     case 'CSV_QUOTE_NOT_CLOSED':
       return 'a cell of this record begins with a quote but has no closing quote.';
     case 'INVALID_OPENING_QUOTE':

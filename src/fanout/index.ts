@@ -1,10 +1,9 @@
-/** Reading of the items of a batch: text, JSONL, JSON, CSV; templates; a matrix. */
+/** Reading of the items of a batch: kinds of files, text, JSONL, JSON, CSV; templates; a matrix. */
 
+export { type ItemFormat, kindOf } from './file-kinds.js';
 export { ItemsError } from './item-line.js';
 export { type ItemWish, type Matrix, matrixSize } from './matrix.js';
 export {
-  formatOf,
-  type ItemFormat,
   type ItemSource,
   type ReadItemsOptions,
   readItems,

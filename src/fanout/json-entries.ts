@@ -2,6 +2,9 @@
 import { type ItemPlace, ItemsError } from './item-line.js';
 import { decode, maxItemBytes, tooLongText } from './lines.js';
 
+const noListText =
+  'the file is not a JSON list. If each line is an item, use --format jsonl. If a field holds the list, take it out: jq .FIELD FILE > NEW_FILE';
+
 interface JsonEntry {
   /** Where the entry begins. */
   readonly place: Required<ItemPlace>;
@@ -28,7 +31,7 @@ export async function* readJsonEntries(
     throw new ItemsError({ file, line, column }, why);
   };
 
-  for await (const piece of decode(file, content, () => line)) {
+  for await (const piece of decode(file, content)) {
     let from = 0;
     for (let at = 0; at < piece.length; at += 1) {
       const letter = piece[at] as string;
@@ -37,7 +40,7 @@ export async function* readJsonEntries(
       if (begin === undefined && /\s/.test(letter)) continue;
       if (part === 'after') refuse('the list has ended, but the file goes on. Remove the rest.');
       if (part === 'before') {
-        if (letter !== '[') refuse('the file is not a JSON list. If each line is an item, use --format jsonl.');
+        if (letter !== '[') refuse(noListText);
         part = 'within';
       } else if (string === 'none' && depth === 0 && (letter === ',' || letter === ']')) {
         if (letter === ']') part = 'after';

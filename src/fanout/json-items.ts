@@ -72,7 +72,8 @@ function parse({ file, line, column }: Required<ItemPlace>, text: string, { cutT
       line: line + lines.length - 1,
       column: (lines.length === 1 ? column : 1) + (lines.at(-1)?.length ?? 0),
     };
-    throw new ItemsError(place, `invalid JSON: ${what}.${at === text.length ? cutText : ''}`, { cause });
+    const way = text[at] === ',' ? ' Remove the comma at the end of the line.' : at === text.length ? cutText : '';
+    throw new ItemsError(place, `invalid JSON: ${what}.${way}`, { cause });
   }
 }
 

@@ -30,7 +30,7 @@ export async function* readLines(file: string, content: AsyncIterable<string | U
     return line;
   };
 
-  for await (const piece of decode(file, content, () => number)) {
+  for await (const piece of decode(file, content)) {
     let from = 0;
     for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
       yield finish(piece.slice(from, end));
@@ -62,24 +62,43 @@ export function refuseCrLines(file: string, firstLine: string): void {
   );
 }
 
-/** Decodes bytes to text. A character may span two pieces. */
-export async function* decode(
-  file: string,
-  content: AsyncIterable<string | Uint8Array>,
-  line: () => number,
-): AsyncGenerator<string> {
+/**
+ * Decodes bytes to text. A character may span two pieces.
+ * @throws ItemsError if the content is not UTF-8, or has a NUL character, which no prompt may have
+ */
+export async function* decode(file: string, content: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
+  let first: number | undefined;
+  let ends = 0;
   const text = (bytes?: Uint8Array): string => {
     try {
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
     } catch (cause) {
-      throw new ItemsError({ file, line: line() }, 'this is not UTF-8 text. Save the file as UTF-8.', { cause });
+      const what = first === 0xff || first === 0xfe ? 'is UTF-16' : 'is not UTF-8 text';
+      throw new ItemsError({ file, line: 1 + ends }, `this ${what}. Save the file as UTF-8.`, { cause });
     }
   };
-  for await (const piece of content) yield text(typeof piece === 'string' ? Buffer.from(piece) : piece);
+  for await (const piece of content) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    first ??= bytes[0];
+    const decoded = text(bytes);
+    const nul = decoded.indexOf('\0');
+    if (nul >= 0) {
+      const at = { file, line: 1 + ends + endsIn(decoded.slice(0, nul)) };
+      throw new ItemsError(at, 'this line has a NUL character. Remove it, or save the file as text in UTF-8.');
+    }
+    ends += endsIn(decoded);
+    yield decoded;
+  }
   yield text();
 }
 
-export function tooLongText(what: 'line' | 'record' | 'entry'): string {
+function endsIn(text: string): number {
+  let ends = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) ends += 1;
+  return ends;
+}
+
+export function tooLongText(what: 'line' | 'record' | 'entry' | 'file'): string {
   return `this ${what} exceeds the limit of ${maxItemBytes} bytes for an item. Put long texts into files, and write these into the fork with put.`;
 }

@@ -1,30 +1,22 @@
 /** Reads the items of a batch one after the other, so that their number and size are not limited by memory. */
 import { bytesOf } from '../protocol/stored-text.js';
 import { readCsvLines } from './csv-lines.js';
+import type { ItemFormat } from './file-kinds.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readJsonList, readJsonlLines } from './json-items.js';
 import { maxItemBytes } from './lines.js';
 import { expandItem, type ItemWish, type Matrix } from './matrix.js';
 import { createTemplate, type Template } from './template.js';
-import { readTextLines } from './text-lines.js';
-
-export type ItemFormat = 'text' | 'jsonl' | 'json' | 'csv' | 'tsv';
+import { readTextLines, readWholeFile } from './text-lines.js';
 
 /** In characters, with what a matrix adds. A batch has the same limit. */
 const longestId = 200;
-const formatsByEnding: Readonly<Record<string, ItemFormat>> = {
-  jsonl: 'jsonl',
-  ndjson: 'jsonl',
-  json: 'json',
-  csv: 'csv',
-  tsv: 'tsv',
-};
 
 export interface ItemSource {
   /** The name that the user gave; for errors. */
   readonly file: string;
   readonly format: ItemFormat;
-  /** True if no format was given: text that looks like JSON is then an error. */
+  /** True if no format was given: text that looks like another kind of file is then an error. */
   readonly guessed: boolean;
   open(): AsyncIterable<string | Uint8Array>;
 }
@@ -38,11 +30,6 @@ export interface ReadItemsOptions {
   readonly matrix: Matrix;
   /** Parses a duration such as `30m`. @throws if the text is not a duration */
   readonly parseDurationMs: ReadLinesOptions['parseDurationMs'];
-}
-
-/** The format that the extension of a file name stands for. Default: text. */
-export function formatOf(file: string): ItemFormat {
-  return formatsByEnding[file.slice(file.lastIndexOf('.') + 1).toLowerCase()] ?? 'text';
 }
 
 /**
@@ -59,7 +46,6 @@ export async function* readItems(
   for (const source of sources) {
     for await (const line of linesOf(source, options)) {
       count += 1;
-      if (source.guessed) refuseJson(source, line);
       if (templates.length > 0 && templates.every(({ columns }) => columns.length === 0)) refuseSame(line);
       const prompts = line.prompts ?? templates.map((template) => ({ prompt: filled(template, line) }));
       for (const item of expandItem({ ...line, id: line.id ?? String(count) }, prompts, options.matrix)) {
@@ -71,7 +57,7 @@ export async function* readItems(
   }
 }
 
-function linesOf({ file, format, open }: ItemSource, options: ReadItemsOptions): AsyncIterable<ItemLine> {
+function linesOf({ file, format, guessed, open }: ItemSource, options: ReadItemsOptions): AsyncIterable<ItemLine> {
   const { parseDurationMs, templates } = options;
   const how = { template: templates.length > 0, parseDurationMs };
   switch (format) {
@@ -80,20 +66,13 @@ function linesOf({ file, format, open }: ItemSource, options: ReadItemsOptions):
     case 'json':
       return readJsonList(file, open(), how);
     case 'csv':
-      return readCsvLines(file, open(), { ...how, delimiter: 'of the header' });
     case 'tsv':
-      return readCsvLines(file, open(), { ...how, delimiter: '\t' });
+      return readCsvLines(file, open(), { ...how, likely: format === 'csv' ? ',' : '\t' });
     case 'text':
-      return readTextLines(file, open(), how);
+      return readTextLines(file, open(), { ...how, guessed });
+    case 'file':
+      return readWholeFile(file, open(), how);
   }
-}
-
-function refuseJson({ format }: ItemSource, { place, columns }: ItemLine): void {
-  if (format !== 'text') return;
-  const found = /^(?:(\{)\s*(?:"|$)|\[\s*(?:["{]|$))/.exec(columns.get('prompt') ?? '');
-  if (found === null) return;
-  const [what, name] = found[1] === '{' ? ['JSONL', 'jsonl'] : ['a JSON list', 'json'];
-  throw new ItemsError(place, `this looks like ${what}. Use --format ${name}, or --format text if it is a prompt.`);
 }
 
 /** Items that differ only in columns that no template uses would all do the same. `--repeat` is the way to want that. */

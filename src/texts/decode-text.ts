@@ -13,11 +13,13 @@ export function decodeText(bytes: Uint8Array): DecodedText {
   const [first, second] = bytes;
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   if (isMarked) return { problem: 'is UTF-16. Save it as UTF-8' };
-  const problem = 'is not text in UTF-8. Save it as UTF-8';
-  if (bytes.includes(0)) return { problem };
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const nul = text.indexOf('\0');
+    if (nul < 0) return { text };
+    const line = text.slice(0, nul).split('\n').length;
+    return { problem: `has a NUL character in line ${line}. Save it as text in UTF-8` };
   } catch {
-    return { problem };
+    return { problem: 'is not text in UTF-8. Save it as UTF-8' };
   }
 }

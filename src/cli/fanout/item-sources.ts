@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { formatOf, type ItemSource } from '../../fanout/index.js';
+import { type ItemFormat, type ItemSource, kindOf } from '../../fanout/index.js';
 import { editsBetween } from '../../texts/edits.js';
 import type { CliIo } from '../io.js';
 import { programName } from '../program-name.js';
@@ -18,7 +18,7 @@ export const batchCommands = ['list', 'show', 'watch', 'cancel', 'resume', 'resu
 
 /**
  * @param given files, and `-` for stdin at most once
- * @param options `format`: format of every source; by default, each file's extension decides. `itemsInFile`: used instead
+ * @param options `format`: format of every source; by default, the name of each file decides. `itemsInFile`: used instead
  *   of `given`
  * @throws UsageError if no source is given, stdin is given twice, or a file is missing
  */
@@ -36,18 +36,18 @@ export async function itemSources(
   if (given.filter(isStdin).length > 1) throw new UsageError('Stdin (-) can be given only once.');
   // One after another, so that the first wrong one is named.
   for (const file of given) await requireReadable(file, io.cwd);
-  const prose = format === undefined ? given.find((file) => /\.(?:md|markdown)$/i.test(file)) : undefined;
-  if (prose !== undefined) {
-    throw new UsageError(
-      `${prose} is Markdown: each of its lines would be an item. For one job use ${programName} run ${prose}, for a template --prompt @${prose}, and for one prompt per line --format text.`,
-    );
-  }
   return given.map((file) => ({
     file: isStdin(file) ? 'stdin' : file,
     format: format ?? formatOf(file),
     guessed: format === undefined,
     open: () => (isStdin(file) ? Readable.from(io.stdin) : createReadStream(resolve(io.cwd, file))),
   }));
+}
+
+function formatOf(file: string): ItemFormat {
+  const { format, problem } = kindOf(isStdin(file) ? '' : file);
+  if (format !== undefined) return format;
+  throw new UsageError(`${file} ${problem}`);
 }
 
 /** One item on each line, so that an error names its number. */
@@ -58,6 +58,7 @@ function sourceOf({ file, items }: ItemsInFile): ItemSource {
 
 async function requireReadable(file: string, cwd: string): Promise<void> {
   if (isStdin(file)) return;
+  if (file.trim() === '') throw new UsageError('The name of a file of items is empty.');
   const found = await stat(resolve(cwd, file)).catch((cause: unknown) => {
     const meant = batchCommands.find((command) => editsBetween(file, command) <= 2);
     const advice = meant === undefined ? '' : ` Did you mean ${programName} fanout ${meant}?`;

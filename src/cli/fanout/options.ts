@@ -1,4 +1,5 @@
 import type { OptionValues } from '@commander-js/extra-typings';
+import { itemFormats } from '../../fanout/file-kinds.js';
 import { jobSettings } from '../../job-settings/job-settings.js';
 import type { Setting } from '../../job-settings/setting.js';
 import { type AnyCommand, collect, type OptionsOf, type Parent } from '../command.js';
@@ -16,6 +17,7 @@ const help = `
 Items:
   text   one prompt per line; blank lines and lines that begin with # are skipped. If the first line is ---,
          each prompt may span several lines, up to the next ---
+  file   the whole file, such as Markdown: fanout tasks/*.md
   JSONL  a prompt as a string, or an object: prompt or prompts, id, labels, put {"remote": "local"}, get ["remote"],
          ${ofItems.join(', ')}
   JSON   one list of such strings and objects
@@ -72,12 +74,12 @@ const withItems = (parent: Parent) =>
     .description('Run a batch of prompts durably, each in a fork of one prepared sandbox')
     // Options of `fanout` come before a subcommand; the subcommand's own options come after it.
     .enablePositionalOptions()
-    .argument('[items...]', 'files of prompts: text, JSONL, JSON, CSV; - for stdin')
+    .argument('[items...]', 'files of prompts: text, Markdown, JSONL, JSON, CSV; - for stdin')
     .addOption(
       rare(
         parent
-          .createOption('--format <format>', 'format of the items (default: by file extension, else text)')
-          .choices(['text', 'jsonl', 'json', 'csv', 'tsv']),
+          .createOption('--format <format>', 'format of the items (default: by file extension; text for stdin)')
+          .choices(itemFormats),
       ),
     );
 

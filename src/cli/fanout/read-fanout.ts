@@ -14,7 +14,7 @@ import { notifyTargetOf } from '../notify/notify-target.js';
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles } from '../run/put-files.js';
 import { readBody } from '../run/read-body.js';
-import { readTextOrFile, readTextsOrFiles } from '../run/read-prompts.js';
+import { readScript, readTextsOrFiles } from '../run/read-prompts.js';
 import { checkedFanoutInput } from '../settings/checked-input.js';
 import { diffFolderOf, parsePutPair } from '../settings/file-pairs.js';
 import { formatDuration, ofThisProcess, parseDurationMs, plural } from '../units.js';
@@ -115,7 +115,7 @@ type Plan = Awaited<ReturnType<typeof planOf>>;
 /** Parses and checks the options before the settings are read. */
 async function planOf(options: FanoutOptions, cwd: string) {
   const preparing = {
-    setupScript: await readTextOrFile(options.setup, '--setup', cwd),
+    setupScript: await readScript(options.setup, '--setup', cwd),
     prompts: await readTextsOrFiles(options.preparePrompt, '--prepare-prompt', cwd),
     createBody: await readBody(options.createBody, '--create-body', cwd),
   };

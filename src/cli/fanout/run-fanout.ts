@@ -16,7 +16,7 @@ import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
-import { lostModes, readPutFiles } from '../run/put-files.js';
+import { readPutFiles, scriptNotice } from '../run/put-files.js';
 import { plural } from '../units.js';
 import { nextWhileBatchRuns } from './next-commands.js';
 import type { FanoutOptions } from './options.js';
@@ -58,7 +58,8 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
   const platform = await openPlatform(config, { io, reporter: starting, needsWorker: true });
   sayLocalFacts(await platform.readFacts(), starting);
   if (read.freshSource) starting.notice(read.freshSource, 'detail');
-  for (const lost of [lostModes(read.prepareFiles), read.files.lostModes()]) if (lost) starting.notice(oneLine(lost));
+  for (const lost of [scriptNotice(read.prepareFiles), read.files.scriptNotice()])
+    if (lost) starting.notice(oneLine(lost));
   starting.close();
   const view = createBatchView({ stream: io.stderr, quiet });
   try {

@@ -17,6 +17,8 @@ export interface LocalFile {
   readonly size: number;
   /** True if its owner may execute it. */
   readonly isExecutable: boolean;
+  /** True for a script of a shell with line ends of Windows, which no shell runs. */
+  readonly hasCr: boolean;
 }
 
 /** A file of `--put` that cannot be sent. The batch says it of a cell `put`. */
@@ -73,12 +75,34 @@ export async function readPutFiles(
   return puts;
 }
 
-/** The service writes files without modes. @returns a notice about files that can be run here; undefined without one */
-export function lostModes(files: Iterable<Pick<LocalFile, 'remotePath' | 'isExecutable'>>): string | undefined {
-  const [first, ...others] = new Set([...files].flatMap((file) => (file.isExecutable ? [file.remotePath] : [])));
-  if (first === undefined) return undefined;
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `The sandbox gets ${first}${more} without the permission to execute. Let the prompt run it with its interpreter, or chmod +x it.`;
+/** The service writes files without modes. @returns a notice about scripts that will not run there; undefined without one */
+export function scriptNotice(
+  files: Iterable<Pick<LocalFile, 'remotePath' | 'isExecutable' | 'hasCr'>>,
+): string | undefined {
+  const all = [...files];
+  const named = (is: 'isExecutable' | 'hasCr', why: string): string[] => {
+    const [first, ...others] = new Set(all.flatMap((file) => (file[is] ? [file.remotePath] : [])));
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return first === undefined ? [] : [`The sandbox gets ${first}${more} ${why}`];
+  };
+  const notices = [
+    ...named(
+      'isExecutable',
+      'without the permission to execute. Let the prompt run it with its interpreter, or chmod +x it.',
+    ),
+    ...named('hasCr', "with line ends of Windows, which no shell takes. Convert it: tr -d '\\r' < FILE > NEW_FILE"),
+  ];
+  return notices.length === 0 ? undefined : notices.join(' ');
+}
+
+async function startsAsCrScript(path: string): Promise<boolean> {
+  const handle = await open(path);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(128), 0, 128, 0);
+    return /^#![^\n]*sh\b[^\n]*\r\n/.test(buffer.toString('latin1', 0, bytesRead));
+  } finally {
+    await handle.close();
+  }
 }
 
 async function addPath(
@@ -104,6 +128,7 @@ async function addPath(
       remotePath,
       size: found.size,
       isExecutable: (found.mode & 0o100) !== 0,
+      hasCr: await startsAsCrScript(path).catch(unreadable),
     });
     // Counted here, before any file is copied into the result store.
     if (files.length > maxSteps) {

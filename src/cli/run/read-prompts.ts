@@ -1,9 +1,8 @@
 /** Reads the prompts of `run` from text, files or stdin. */
 
-import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { withoutMark } from '../../texts/parse-json.js';
+import { decodeText } from '../../texts/decode-text.js';
 import type { CliIo } from '../io.js';
 import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
@@ -54,6 +53,7 @@ async function readPrompt(
     return notEmpty(textOf(await readAll(io.stdin), what), what);
   }
   if (given.startsWith('@')) return readTextOrFile(given, 'The prompt', io.cwd);
+  notEmpty(given, 'The prompt');
   const path = resolve(io.cwd, given);
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) {
@@ -68,7 +68,6 @@ async function readPrompt(
   if (looksLikePath(given)) {
     throw new UsageError(`The prompt file ${given} does not exist. To send this as text, ${asText}.`);
   }
-  notEmpty(given, 'The prompt');
   // Languages whose letters have no case, such as Chinese, may write a sentence without blanks.
   if (isAlone || /[\s\p{Lo}]/u.test(given)) return given;
   throw new UsageError(
@@ -92,6 +91,7 @@ export async function readTextOrFile(
   cwd: string,
 ): Promise<string | undefined> {
   if (value === undefined) return undefined;
+  if (isStdin(value)) throw new UsageError(`${option} does not read stdin by ${value}. Use ${option} @/dev/stdin.`);
   if (!value.startsWith('@')) {
     if (await isFile(value, cwd))
       throw new UsageError(`${option}: ${value} is a file. For its content, use ${option} @${value}.`);
@@ -110,10 +110,11 @@ export async function readTextOrFile(
   }
 }
 
+/** True also for a pipe, such as `<(command)`. */
 async function isFile(text: string, cwd: string): Promise<boolean> {
   // Too long a text, and one with other characters than a name has, is no file either.
   return stat(resolve(cwd, text)).then(
-    (found) => found.isFile(),
+    (found) => !found.isDirectory(),
     () => false,
   );
 }
@@ -132,14 +133,19 @@ export async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<Bu
 
 /** @throws UsageError if the content is not text, because the agent could not read it */
 function textOf(content: Buffer, what: string): string {
-  const text = withoutMark(content.toString('utf8'));
-  if (isUtf8(content) && !text.includes('\0')) return text;
-  throw new UsageError(`${what} is not text in UTF-8. Convert it, or pass it with --put and mention it in the prompt.`);
+  const { text, problem } = decodeText(content);
+  if (text !== undefined) return text;
+  throw new UsageError(`${what} ${problem}, or pass it with --put and mention it in the prompt.`);
 }
 
 function notEmpty(text: string, what: string): string {
   if (text.trim() === '') throw new UsageError(`${what} is empty.`);
   return text;
+}
+
+/** Reads a script for a shell as `readTextOrFile` does: a shell takes the CR of a line end of Windows for a part of the command. */
+export async function readScript(value: string | undefined, option: string, cwd: string): Promise<string | undefined> {
+  return (await readTextOrFile(value, option, cwd))?.replace(/\r\n/g, '\n');
 }
 
 /** Reads each of the texts as `readTextOrFile` does. One after another, so that the first wrong one is named. */

@@ -13,7 +13,7 @@ import { generateJobId, type JobParts, jobInputOf } from './job-input.js';
 import type { RunOptions } from './options.js';
 import { findPutFiles } from './put-files.js';
 import { readBody } from './read-body.js';
-import { readPrompts, readTextOrFile } from './read-prompts.js';
+import { readPrompts, readScript } from './read-prompts.js';
 
 export interface RunCommand {
   readonly config: Config;
@@ -54,7 +54,7 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
     deployment: config.deployment,
     jobId,
     prompts: await readPrompts(given, options.prompt, io),
-    setupScript: await readTextOrFile(options.setup, '--setup', io.cwd),
+    setupScript: await readScript(options.setup, '--setup', io.cwd),
     createBody: await readBody(options.createBody, '--create-body', io.cwd),
     promptBody: await readBody(options.promptBody, '--prompt-body', io.cwd),
     collect: gets.map(({ remote }) => remote),

@@ -23,7 +23,7 @@ import { attachTo, isAttachedTo } from './existing-job.js';
 import { jobInputOf } from './job-input.js';
 import { keptNotice } from './kept-sandbox.js';
 import type { RunOptions } from './options.js';
-import { lostModes, readPutFiles } from './put-files.js';
+import { readPutFiles, scriptNotice } from './put-files.js';
 import type { RunCommand } from './read-run.js';
 import { saveFiles } from './save-files.js';
 import { showEnd } from './show-job.js';
@@ -67,7 +67,7 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
         throw error;
       });
     });
-    const lost = started ? lostModes(localFiles) : undefined;
+    const lost = started ? scriptNotice(localFiles) : undefined;
     if (started) sayStarted(platform, job, { ...options, prompts: input.prompts.length }, reporter);
     const attached = started ? undefined : await attachTo(platform.temporal, input, options, reporter);
     if (lost) reporter.notice(oneLine(lost));

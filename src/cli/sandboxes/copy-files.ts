@@ -7,7 +7,7 @@ import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js'
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { replaceFile } from '../replace-file.js';
-import { findPutFiles, lostModes, PutFileError, readPutFile } from '../run/put-files.js';
+import { findPutFiles, PutFileError, readPutFile, scriptNotice } from '../run/put-files.js';
 import { plural } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
 
@@ -51,7 +51,7 @@ async function copyIn(local: string, { sandboxId, path }: Place, context: Comman
   const [first] = found;
   const what = found.length === 1 && first ? first.remotePath : `${plural(found.length, 'file')} below ${remote}`;
   io.stderr.write(`${sandboxId} has ${what}.\n`);
-  const modes = lostModes(found);
+  const modes = scriptNotice(found);
   if (modes !== undefined) io.stderr.write(`${modes}\n`);
 }
 

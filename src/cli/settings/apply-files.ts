@@ -48,10 +48,14 @@ function givenTo(command: Command): Readonly<Record<string, unknown>> {
 async function applyNamedFile(name: FileCommand, command: Command, io: Pick<CliIo, 'cwd'>): Promise<void> {
   const words = [command.processedArgs[0] ?? []].flat().map(String);
   const file = words.find((word) => isSettingsFile(word, io.cwd));
-  if (file === undefined) return;
+  // Then each file is a prompt, whatever it holds.
+  if (file === undefined || command.opts().format === 'file') return;
   if (words.length > 1) {
-    const what = name === 'run' ? 'its prompt' : 'its items';
-    throw new UsageError(`${file} holds a ${name === 'run' ? 'job' : 'batch'} with ${what}. Give it alone.`);
+    const [what, also] =
+      name === 'run'
+        ? ['a job with its prompt', '']
+        : ['a batch with its items', ' For one prompt a file use --format file.'];
+    throw new UsageError(`${file} holds ${what}. Give it alone.${also}`);
   }
   const { readSettingsFile } = await import('./settings-file.js');
   const { settings, items } = await readSettingsFile(name, file, io);

@@ -39,14 +39,15 @@ export async function readSettingsFile(
 ): Promise<SettingsFile> {
   const path = resolve(cwd, file);
   const text = await readTextFile(path, `The ${whats[command]} file ${file}`);
-  const as = command === 'run' ? ` To send the file itself as the prompt: ${programName} run @${file}.` : '';
+  const way = command === 'run' ? `run @${file}` : `fanout --format file ${file}`;
+  const as = `To send the file itself as the prompt: ${programName} ${way}.`;
   const read = readYaml<FileSettings>(text, {
     file,
     schema: command === 'run' ? jobFileSchema : batchFileSchema,
     whole: `the ${whats[command]}`,
     numbersAsTexts: 'items',
     refuse: (lines, cause) =>
-      new UsageError(`${file} is not the file of a ${whats[command]}:\n  ${lines.join('\n  ')}\n${as.trim()}`.trim(), {
+      new UsageError(`${file} is not the file of a ${whats[command]}:\n  ${lines.join('\n  ')}\n${as}`, {
         cause,
       }),
   });

@@ -45,6 +45,7 @@ export const textSchema = z.union([
   z
     .string()
     .refine((text) => text.trim() !== '', 'must not be empty')
+    .refine((text) => !text.includes('\0'), 'must not contain a NUL character')
     .refine((text) => bytesOf(text) <= maxTextBytes, `must not be longer than ${maxTextBytes} bytes`),
   storedTextSchema,
 ]);

@@ -23,6 +23,15 @@ describe('the command line', () => {
 
   it.each([
     [['run', '--colour', 'red', 'x'], "Unknown option '--colour'"],
+    [['run', '--colour=light red', 'x'], "Unknown option '--colour=light red'"],
+    [
+      ['run', '- fix'],
+      '"- fix" begins with a dash, as an option. If it is a text, put -- before it: sandflow run … -- TEXT',
+    ],
+    [['run', '--- title\nFix it'], '"--- title" begins with a dash'],
+    [['run', '-1 is wrong'], '"-1 is wrong" begins with a dash'],
+    [['jobs', 'prompt', 'one', '- fix'], 'put -- before it: sandflow jobs prompt … -- TEXT'],
+    [['jobs', 'prompt', 'one', '--', '-fix.md'], 'The prompt file -fix.md does not exist.'],
     [['run', '--effort', 'extreme', 'x'], "Option '--effort <level>' argument 'extreme' is invalid"],
     [['run', '--type', 'huge', 'x'], 'Allowed choices are small, default, large, xlarge'],
     [['run', '--id'], "Option '--id <job>' argument missing"],

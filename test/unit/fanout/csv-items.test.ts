@@ -54,7 +54,7 @@ describe('items of a CSV file', () => {
     expect(rows).toMatchObject([{ id: '1', prompts: [{ prompt: 'Fix hi' }], place: { line: 4 } }]);
     expect(await csv('id;prompt\n1;hi\n;\n;\n')).toHaveLength(1);
     await expect(csv('id;prompt\n1;a;b\n')).rejects.toThrow(
-      'f:2: the record that ends here has 3 cells, but the header has 2. Quote each cell that contains a semicolon.',
+      'f:2: this record has 3 cells, but the header has 2. Quote each cell that contains a semicolon.',
     );
   });
 
@@ -63,13 +63,10 @@ describe('items of a CSV file', () => {
       'issue,file\nx,y\n',
       'f:1: the column prompt is missing; the columns are issue, file. Build prompts from them: --prompt "… {{issue}}".',
     ],
-    ['prompt,\nx,y\n', 'f:1: column 2 has no name.'],
+    ['prompt,\nx,y\n', 'f:2: column 2 has text, but no name.'],
     ['prompt,a,a\nx,y,z\n', 'f:1: the column a occurs twice.'],
-    [
-      'prompt,a\n"x\n1",y\nx,y,z\n',
-      'f:4: the record that ends here has 3 cells, but the header has 2. Quote each cell',
-    ],
-    ['prompt\r\n"a\r\nb"\r\nx,y\r\n', 'f:4: the record that ends here has 2 cells'],
+    ['prompt,a\n"x\n1",y\nx,y,z\n', 'f:4: this record has 3 cells, but the header has 2. Quote each cell'],
+    ['prompt\r\n"a\r\nb"\r\nx,y\r\n', 'f:4: this record has 2 cells'],
     ['prompt\n"never closed\nx\n', 'f:2: a cell of this record begins with a quote but has no closing quote.'],
     ['prompt\nsay "hi"\n', 'f:2: an unquoted cell contains a quote.'],
     ['prompt,a\n,y\n', 'f:2: prompt: must not be empty.'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatOf, readItems } from '../../../src/fanout/index.js';
+import { kindOf, readItems } from '../../../src/fanout/index.js';
 import { type Reading, read } from './read.js';
 
 const list = (content: string, reading: Reading = {}) => read(content, { ...reading, format: 'json' });
@@ -9,7 +9,7 @@ describe('items of a JSON list', () => {
   it.each(['["a", {"id": "x", "prompt": "b"}]', '\ufeff[\n  "a",\n  {\n    "id": "x",\n    "prompt": "b"\n  }\n]\n'])(
     'are its entries: %j',
     async (content) => {
-      expect(formatOf('Items.JSON')).toBe('json');
+      expect(kindOf('Items.JSON').format).toBe('json');
       expect(await list(content)).toMatchObject([
         { id: '1', prompts: [{ prompt: 'a' }] },
         { id: 'x', prompts: [{ prompt: 'b' }] },

@@ -6,7 +6,7 @@ import type { FanoutItem } from '../../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../../protocol/job/job-input.js';
 import { patchName } from '../../../protocol/job/patch-name.js';
 import { collectsPatchTwice, patchNameTaken } from '../../../workflow-client/jobs/job-input.js';
-import { findPutFiles, type LocalFile, lostModes, PutFileError, readPutFiles } from '../../run/put-files.js';
+import { findPutFiles, type LocalFile, PutFileError, readPutFiles, scriptNotice } from '../../run/put-files.js';
 import type { PutPair } from '../../settings/file-pairs.js';
 import { UsageError } from '../../usage-error.js';
 import { createItemPlaces, type ItemGets } from './item-places.js';
@@ -31,14 +31,14 @@ export interface ItemFiles {
    */
   check(wish: ItemWish): Promise<void>;
   /** A notice about the checked files that can be run here; undefined without one. */
-  lostModes(): string | undefined;
+  scriptNotice(): string | undefined;
   /** @param store stores a content and returns its reference */
   read(wish: ItemWish, store: (content: Buffer) => Promise<string>): Promise<FanoutItem>;
 }
 
 export function createItemFiles({ cwd, put: common, gets, collectDiff }: ItemFilesOptions): ItemFiles {
   const read = new Map<string, Promise<FilePut[]>>();
-  const executables = new Map<string, LocalFile>();
+  const scripts = new Map<string, LocalFile>();
   let commonFiles: Promise<LocalFile[]> | undefined;
 
   function filesOf({ put, place }: ItemWish): Promise<LocalFile[]> {
@@ -92,9 +92,11 @@ export function createItemFiles({ cwd, put: common, gets, collectDiff }: ItemFil
         if (problem !== undefined) throw new ItemsError(wish.place, `get: ${path} ${problem}.`);
       }
       requireOwnPlaces(wish);
-      for (const file of await filesOf(wish)) if (file.isExecutable) executables.set(file.remotePath, file);
+      for (const file of await filesOf(wish)) {
+        if (file.isExecutable || file.hasCr) scripts.set(file.remotePath, file);
+      }
     },
-    lostModes: () => lostModes(executables.values()),
+    scriptNotice: () => scriptNotice(scripts.values()),
     async read(wish, store) {
       const { place: _, put: __, ...item } = wish;
       const put: FilePut[] = [];

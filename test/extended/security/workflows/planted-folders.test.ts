@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { cli } from '../../../unit/cli/in-process.js';
-import { createStand, deployment, type Stand, script } from '../../../workflows/workflow-harness.js';
+import { createStand, deployment, type Stand } from '../../../workflows/workflow-harness.js';
 
 let stand: Stand;
 let folder: string;
@@ -35,7 +35,7 @@ const plant = (name: string) => symlink('../keys', join(folder, 'project', name)
 const refused = { exitCode: 2, stderr: expect.stringContaining('is a link or a file') };
 
 it('the results of a batch and its report are not written through a link', async () => {
-  await writeFile(join(folder, 'project', 'items.txt'), script('echo evil'));
+  await writeFile(join(folder, 'project', 'items.txt'), 'Say hello\n');
   const batch = ['fanout', 'items.txt', '--id', 'weekly'];
   expect(await run([...batch, '--out', 'results'])).toMatchObject({ exitCode: 0 });
   await plant('fanout-weekly');

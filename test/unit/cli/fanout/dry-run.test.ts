@@ -11,7 +11,7 @@ beforeEach(async () => {
   cwd = await temporaryDirectory();
   await writeFile(join(cwd, 'prompts.txt'), 'first\nsecond\n\nthird\nfourth\n');
   await writeFile(join(cwd, 'p.txt'), 'Fix {{issue}}');
-  await writeFile(join(cwd, 'notes.md'), '# Notes\n\nFix it.\n');
+  await writeFile(join(cwd, 'notes.rst'), '# Notes\n\nFix it.\n');
   await writeFile(join(cwd, 'kept.jsonl'), '"a"\n{"prompt": "b", "end": "keep"}\n');
   await writeFile(join(cwd, 'issues.csv'), 'issue,file\ncrash,a.ts\n"leak, slow",b.ts\n');
 });
@@ -36,6 +36,12 @@ describe('sandflow fanout --dry-run', () => {
       'Nothing was started.',
       '',
     ]);
+  });
+
+  it('takes each file as one prompt with --format file, also YAML', async () => {
+    for (const name of ['a.yaml', 'b.yml']) await writeFile(join(cwd, name), 'prompts:\n  - Say hello\n');
+    const { stdout } = await fanout('a.yaml', 'b.yml', ...source, '--format', 'file', '--dry-run');
+    expect(stdout).toContain('2 items with 2 prompts, 46 bytes:');
   });
 
   it('reserves at once what the items with the longest deadlines reserve', async () => {
@@ -105,7 +111,7 @@ describe('sandflow fanout refuses before it starts anything:', () => {
       'issues.csv:2: the template uses no column, so every item would have the same prompt. Name one: {{issue}}. The columns are issue, file.',
     ],
     [['prompts.txt', ...source, '--prompt', 'Fix it'], 'prompts.txt:1: the template uses no column'],
-    [['notes.md', ...source], 'notes.md is Markdown: each of its lines would be an item. For one job use sandflow run'],
+    [['notes.rst', ...source], 'notes.rst could be one prompt or many. For one prompt use --format file, for a prompt'],
     [
       ['Say hello', 'Say bye', ...source],
       'The items file Say hello does not exist. Items come from a file or stdin, one',

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
-import { findPutFiles, lostModes, readPutFiles } from '../../../../src/cli/run/put-files.js';
+import { findPutFiles, readPutFiles, scriptNotice } from '../../../../src/cli/run/put-files.js';
 import { saveFiles } from '../../../../src/cli/run/save-files.js';
 import {
   diffFolderOf,
@@ -260,11 +260,30 @@ it.skipIf(process.platform === 'win32')('a warning says which files lose the per
   for (const name of ['a.sh', 'b.sh']) await chmod(join(cwd, name), 0o755);
   const pairs = ['a.sh:bin/a.sh', 'data.csv:data.csv', 'b.sh:b.sh'].map(parsePutPair);
   const found = (names: readonly PutPair[]) => findPutFiles(names, cwd);
-  expect(lostModes(await found(pairs))).toContain('The sandbox gets bin/a.sh and 1 more without the permission');
-  expect(lostModes(await found(pairs.slice(1, 2)))).toBeUndefined();
+  expect(scriptNotice(await found(pairs))).toContain('The sandbox gets bin/a.sh and 1 more without the permission');
+  expect(scriptNotice(await found(pairs.slice(1, 2)))).toBeUndefined();
   const files = createItemFiles({ cwd, put: pairs.slice(1, 2), gets: new Map() });
   for (const id of ['1', '2']) {
     await files.check({ id, prompts: [], put: pairs.slice(0, 1), place: { file: 'f', line: 1 } });
   }
-  expect(files.lostModes()).toContain('The sandbox gets bin/a.sh without');
+  expect(files.scriptNotice()).toContain('The sandbox gets bin/a.sh without');
+});
+
+it('a warning says which scripts have line ends of Windows', async () => {
+  const cwd = await temporaryDirectory();
+  const contents = {
+    'cr.sh': '#!/usr/bin/env bash\r\nset -e\r\n',
+    'lf.sh': '#!/bin/sh\nprintf "a\r\n"\n',
+    'cr.py': '#!/usr/bin/python3\r\n',
+    'cr.csv': 'a,sh\r\n1,2\r\n',
+    empty: '',
+  };
+  for (const [name, content] of Object.entries(contents)) await writeFile(join(cwd, name), content);
+  const put = Object.keys(contents).map(parsePutPair);
+  const notice =
+    "The sandbox gets cr.sh with line ends of Windows, which no shell takes. Convert it: tr -d '\\r' < FILE > NEW_FILE";
+  expect(scriptNotice(await findPutFiles(put, cwd))).toBe(notice);
+  const files = createItemFiles({ cwd, put: [], gets: new Map() });
+  await files.check({ id: '1', prompts: [], put, place: { file: 'f', line: 1 } });
+  expect(files.scriptNotice()).toBe(notice);
 });

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { readPrompts, readTextOrFile } from '../../../../src/cli/run/read-prompts.js';
+import { readPrompts, readScript, readTextOrFile } from '../../../../src/cli/run/read-prompts.js';
 import { UsageError } from '../../../../src/cli/usage-error.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
@@ -38,14 +38,17 @@ describe('prompts of run', () => {
   );
 
   it.each([
-    ['an image', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d])],
-    ['a text with NUL', Buffer.from('a\0b')],
-  ])('refuses a file that is %s', async (_, content) => {
+    ['an image', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d]), 'is not text in UTF-8'],
+    ['a text with NUL', Buffer.from('a\n\0b'), 'has a NUL character in line 2'],
+    ['UTF-16', Buffer.from('\ufeffa', 'utf16le'), 'is UTF-16'],
+    ['UTF-16 without a mark', Buffer.from('a', 'utf16le'), 'has a NUL character in line 1'],
+    ['Latin-1', Buffer.from('café', 'latin1'), 'is not text in UTF-8'],
+  ])('refuses a file that is %s', async (_, content, problem) => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'task.md'), content);
     const reading = readPrompts(['task.md'], [], { cwd, stdin: stdin() });
-    await expect(reading).rejects.toThrow('The prompt file task.md is not text in UTF-8.');
-    await expect(readTextOrFile('@task.md', '--setup', cwd)).rejects.toThrow('is not text in UTF-8');
+    await expect(reading).rejects.toThrow(`The prompt file task.md ${problem}.`);
+    await expect(readTextOrFile('@task.md', '--setup', cwd)).rejects.toThrow(problem);
   });
 
   it.each([
@@ -78,9 +81,11 @@ describe('prompts of run', () => {
   it('takes no name of a file for a text', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'p 1.md'), 'x');
+    await promisify(execFile)('mkfifo', [join(cwd, 'pipe')]);
     const io = { cwd, stdin: stdin() };
     const message = '--prompt: p 1.md is a file. For its content, use --prompt @p 1.md.';
     await expect(readPrompts(['x y'], ['p 1.md'], io)).rejects.toThrow(message);
+    await expect(readPrompts([], ['pipe'], io)).rejects.toThrow('--prompt: pipe is a file.');
     const other = ['p 2.md', 'x'.repeat(10_000), 'a\0b', '.'];
     expect(await readPrompts([], other, io)).toEqual(other);
   });
@@ -116,7 +121,7 @@ describe('prompts of run', () => {
       yield Buffer.from([0xff, 0xfe, 0]);
     })();
     await expect(readPrompts(['-'], [], { cwd: '/', stdin: bytes })).rejects.toThrow(
-      'The prompt from stdin is not text in UTF-8.',
+      'The prompt from stdin is UTF-16. Save it as UTF-8',
     );
   });
 
@@ -138,5 +143,15 @@ describe('prompts of run', () => {
     await expect(readTextOrFile('@none.sh', '--setup', cwd)).rejects.toThrow(
       '--setup: the file none.sh cannot be read.',
     );
+  });
+
+  it('reads a script without the CR of line ends of Windows, and a prompt with them', async () => {
+    const cwd = await temporaryDirectory();
+    const script = 'set -e\r\nprintf "a\\r"\r\ntouch ready\r\n';
+    await writeFile(join(cwd, 'setup.sh'), `\ufeff${script}`);
+    const forShell = 'set -e\nprintf "a\\r"\ntouch ready\n';
+    await expect(readScript('@setup.sh', '--setup', cwd)).resolves.toBe(forShell);
+    await expect(readScript(script, '--setup', cwd)).resolves.toBe(forShell);
+    await expect(readTextOrFile('@setup.sh', '--prompt', cwd)).resolves.toBe(script);
   });
 });
