@@ -84,12 +84,12 @@ function listOf(cell: string): string[] {
     .filter((part) => part !== '');
 }
 
-function putOf(file: string, line: number, cell: string): Record<string, string> {
+function putOf(file: string, line: number, cell: string): Record<string, string> | string {
   const locals = new Map<string, string>();
   for (const pair of listOf(cell)) {
     const colon = pair.lastIndexOf(':');
     if (colon < 1 || colon === pair.length - 1) {
-      throw new ItemsError({ file, line }, `put: "${pair}" is not LOCAL:REMOTE, like report.csv:data/report.csv.`);
+      return cell;
     }
     const remote = pair.slice(colon + 1);
     if (locals.has(remote)) throw new ItemsError({ file, line }, `put: two files have the path ${remote} in the fork.`);

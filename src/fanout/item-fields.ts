@@ -1,4 +1,4 @@
-/** The fields that an item may have in a CSV, TSV or JSONL file, and how they are read. */
+/** The fields that an item may have in a CSV, TSV or JSONL file, how they are read, and when such a name is only data. */
 import { z } from 'zod';
 import { fieldOf } from '../job-settings/fields.js';
 import { jobSettings } from '../job-settings/job-settings.js';
@@ -6,6 +6,7 @@ import type { Kind, Setting } from '../job-settings/setting.js';
 import type { PromptStep } from '../protocol/job/job-input.js';
 import { checkInput, fieldText, type InputProblem, problemLine } from '../settings/input-problems.js';
 import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
+import { namesIn } from './template.js';
 
 const longestLabel = 120;
 
@@ -20,7 +21,11 @@ const written: Readonly<Partial<Record<Kind, (row: Setting) => z.ZodType>>> = {
   name: () => shortName,
   duration: () => z.string(),
   /** Path in the fork → file on this machine. */
-  files: () => z.record(name, name),
+  files: () =>
+    z.record(name, name, {
+      error: ({ input }) =>
+        typeof input === 'string' ? 'must be LOCAL:REMOTE in CSV, like report.csv:data/report.csv' : undefined,
+    }),
   paths: () => z.union([name.transform((path) => [path]), z.array(name)]),
   folder: () => name,
 };
@@ -79,7 +84,7 @@ function fieldsOf(
 export const itemFieldNames: ReadonlySet<string> = new Set([...Object.keys(fields), 'prompt', 'prompts']);
 
 /**
- * Reads a record of any format. Its numbers are texts, with their digits as they are written.
+ * Reads a record of any format. Its numbers are texts, with their digits as they are written. A field of null is absent.
  * @throws ItemsError naming every field that is wrong
  */
 export function itemOfRecord(
@@ -92,11 +97,15 @@ export function itemOfRecord(
     readonly otherFields: 'refuse' | 'label';
   },
 ): ItemLine {
-  const own = options.template || options.otherFields === 'label';
-  const parsed = checkInput(shapeFor(options.template, own), record);
-  if (parsed.problems !== null) throw new ItemsError(place, textOfProblems(parsed.problems));
+  const { template, columns } = options;
+  const own = template || options.otherFields === 'label';
+  const given = withoutNulls(record) as Readonly<Record<string, unknown>>;
+  const data = template ? dataIn(place, given, options) : new Set<string>();
+  const fieldsOnly = Object.entries(given).filter(([name, value]) => !data.has(name) && !(template && isBlank(value)));
+  const parsed = checkInput(shapeFor(template, own), Object.fromEntries(fieldsOnly));
+  if (parsed.problems !== null) throw new ItemsError(place, textOfProblems(parsed.problems, given));
   const { id = null, put = {}, get = [], labels, prompt, prompts } = parsed.data;
-  if (!options.template && (prompt === undefined) === (prompts === undefined)) {
+  if (!template && (prompt === undefined) === (prompts === undefined)) {
     const both = prompt !== undefined;
     throw new ItemsError(
       place,
@@ -105,17 +114,73 @@ export function itemOfRecord(
         : `the item has no prompt. Add one, or build prompts from its columns: --prompt "… {{${Object.keys(record)[0] ?? 'column'}}}".`,
     );
   }
+  const unfilled = namesIn(prompt ?? '').find((name) => name !== 'prompt' && columns.has(name));
+  if (unfilled !== undefined) {
+    throw new ItemsError(
+      place,
+      `the prompt has {{${unfilled}}}, but only --prompt is filled from columns. To fill it, use --prompt "… {{${unfilled}}} …"; to send the braces, --prompt "{{prompt}}".`,
+    );
+  }
+  const settings = ofItems.flatMap(([name]) => (parsed.data[name] === undefined ? [] : [name]));
   return {
     place,
     id,
-    prompts: options.template ? null : (prompts ?? [{ prompt: prompt ?? '' }]),
+    prompts: template ? null : (prompts ?? [{ prompt: prompt ?? '' }]),
     choice: fieldsOf(parsed.data, ofPrompts, String),
-    settings: fieldsOf(parsed.data, ofJobs, (text) => durationOf(place, text, options)),
+    settings: fieldsOf(parsed.data, ofJobs, (text) => durationOf(place, text, given, options)),
     put: Object.entries(put).map(([remote, local]) => ({ local, remote })),
     get,
-    labels: { ...(own ? labelsOf(options.columns) : {}), ...labels },
-    columns: options.columns,
+    labels: { ...(own ? labelsOf(columns, data) : {}), ...labels },
+    namedAs: { settings, data: [...data] },
+    columns,
   };
+}
+
+/** Exports write null for what a record does not have. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const there = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(there.map(([name, one]) => [name, withoutNulls(one)]));
+}
+
+function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === '';
+}
+
+/**
+ * The fields that cannot be what their names say. A template may use them as any other column.
+ * @throws ItemsError if the same field of an earlier record can, or could not: one of the two is then a mistake
+ */
+function dataIn(
+  place: ItemPlace,
+  record: Readonly<Record<string, unknown>>,
+  { firstValues, parseDurationMs }: ReadLinesOptions,
+): ReadonlySet<string> {
+  const wrong = new Map<unknown, string>();
+  for (const problem of checkInput(shapes.template, record).problems ?? [])
+    wrong.set(problem.path[0], problemLine(problem));
+  for (const [name] of ofItems.filter(([, { kind }]) => kind === 'duration')) {
+    const text = record[name];
+    try {
+      if (typeof text === 'string') parseDurationMs(text);
+    } catch (cause) {
+      wrong.set(name, messageOf(cause));
+    }
+  }
+  const data = new Set<string>();
+  for (const name of Object.keys(fields)) {
+    if (record[name] === undefined || isBlank(record[name])) continue;
+    const one = { place, why: wrong.get(name) };
+    if (one.why !== undefined) data.add(name);
+    const first = firstValues.get(name) ?? one;
+    firstValues.set(name, first);
+    const [bad, good] = one.why === undefined ? [first, one] : [one, first];
+    if (bad.why === undefined || good.why !== undefined) continue;
+    const mend = `Mend it, or rename ${name} if it is data: ${good.place.file}:${good.place.line} sets it.`;
+    throw new ItemsError(bad.place, `${bad.why.replace(/\.$/, '')}. ${mend}`);
+  }
+  return data;
 }
 
 function shapeFor(template: boolean, own: boolean): z.ZodType<Parsed> {
@@ -123,17 +188,26 @@ function shapeFor(template: boolean, own: boolean): z.ZodType<Parsed> {
   return shape as unknown as z.ZodType<Parsed>;
 }
 
-function durationOf(place: ItemPlace, text: string, { parseDurationMs }: ReadLinesOptions): number {
+function durationOf(
+  place: ItemPlace,
+  text: string,
+  record: Readonly<Record<string, unknown>>,
+  { parseDurationMs }: ReadLinesOptions,
+): number {
   try {
     return parseDurationMs(text);
   } catch (cause) {
-    throw new ItemsError(place, cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new ItemsError(place, `${messageOf(cause)}${wayIfData('deadline', record)}`, { cause });
   }
 }
 
-/** Turns the columns that sandflow does not know into labels, which distinguish items in reports. */
-function labelsOf(columns: ReadonlyMap<string, string>): Record<string, string> {
-  const own = [...columns].filter(([name, text]) => !itemFieldNames.has(name) && text !== '');
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** Turns the columns that are only data into labels, which distinguish items in reports. */
+function labelsOf(columns: ReadonlyMap<string, string>, data: ReadonlySet<string>): Record<string, string> {
+  const own = [...columns].filter(([name, text]) => (data.has(name) || !itemFieldNames.has(name)) && text !== '');
   return Object.fromEntries(own.map(([name, text]) => [name, cut(text)]));
 }
 
@@ -141,10 +215,16 @@ function cut(text: string): string {
   return text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text;
 }
 
-function textOfProblems(problems: readonly InputProblem[]): string {
+function textOfProblems(problems: readonly InputProblem[], record: Readonly<Record<string, unknown>>): string {
   const unknown = problems.filter(({ unknownField }) => unknownField).map(({ path }) => fieldText(path));
   const known = problems.filter(({ unknownField }) => !unknownField).map(problemLine);
   const fields = `The fields of an item are ${[...itemFieldNames].join(', ')}; other columns need a template (--prompt)`;
   const texts = unknown.length === 0 ? known : [...known, `unknown field ${unknown.join(', ')}. ${fields}`];
-  return `${texts.join('; ')}.`;
+  return `${texts.join('; ')}.${wayIfData(problems[0]?.path[0], record)}`;
+}
+
+/** A template takes fields as data. */
+function wayIfData(name: unknown, record: Readonly<Record<string, unknown>>): string {
+  const mayBeData = String(name) in shapes.template.shape && 'prompt' in record;
+  return mayBeData ? ` If ${String(name)} is data, use --prompt "{{prompt}}".` : '';
 }

@@ -24,13 +24,20 @@ export interface ItemLine {
   readonly put: readonly PutWish[];
   readonly get: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
+  /** The fields that are used as settings, and those that are data although settings have their names. */
+  readonly namedAs?: NamedAs;
   /** The columns that a template may name, in the order of the file. */
   readonly columns: ReadonlyMap<string, string>;
 }
 
+/** How names of settings were understood. */
+export type NamedAs = Readonly<Record<'settings' | 'data', readonly string[]>>;
+
 export interface ReadLinesOptions {
   /** True if the prompts come from a template. A record then needs no prompt and may have any fields. */
   readonly template: boolean;
+  /** For each field, the first of its values that was read, and why that cannot set it. The reader fills it. */
+  readonly firstValues: Map<string, { readonly place: ItemPlace; readonly why: string | undefined }>;
   /** Parses a duration such as `30m`. @throws if the text is not a duration */
   readonly parseDurationMs: (text: string) => number;
 }

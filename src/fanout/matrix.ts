@@ -24,6 +24,7 @@ export interface Matrix {
 export interface ItemWish extends Omit<FanoutItem, 'put'> {
   readonly put: readonly PutWish[];
   readonly place: ItemLine['place'];
+  readonly namedAs?: ItemLine['namedAs'];
 }
 
 interface Choice extends Pick<PromptStep, 'provider' | 'model' | 'reasoningEffort'> {
@@ -42,7 +43,7 @@ export function matrixSize({ providers, models, efforts, repeats }: Matrix): num
  * @throws ItemsError if an item has its own value for an axis with several values
  */
 export function expandItem(line: ItemLine & { readonly id: string }, prompts: ItemPrompts, matrix: Matrix): ItemWish[] {
-  const { place, put, get, settings, labels } = line;
+  const { place, namedAs, put, get, settings, labels } = line;
   for (const axis of ['provider', 'model', 'effort'] as const) {
     const own = line.choice[axis === 'effort' ? 'reasoningEffort' : axis];
     if (own !== undefined && matrix[`${axis}s`].length > 1) {
@@ -54,6 +55,7 @@ export function expandItem(line: ItemLine & { readonly id: string }, prompts: It
   }
   return choicesOf(matrix).map(({ apart, ...choice }) => ({
     place,
+    ...(namedAs && { namedAs }),
     id: [line.id, ...Object.values(apart)].join('/'),
     prompts: prompts.map((step) => ({ ...stepOf(step, line, choice), ...matrix.promptBody })),
     put,

@@ -42,6 +42,7 @@ export async function* readItems(
 ): AsyncGenerator<ItemWish, void, undefined> {
   const templates = options.templates.map(createTemplate);
   const seen = new Map<string, string>();
+  const refuseSame = createSameCheck();
   let count = 0;
   for (const source of sources) {
     for await (const line of linesOf(source, options)) {
@@ -59,7 +60,7 @@ export async function* readItems(
 
 function linesOf({ file, format, guessed, open }: ItemSource, options: ReadItemsOptions): AsyncIterable<ItemLine> {
   const { parseDurationMs, templates } = options;
-  const how = { template: templates.length > 0, parseDurationMs };
+  const how = { template: templates.length > 0, firstValues: new Map(), parseDurationMs };
   switch (format) {
     case 'jsonl':
       return readJsonlLines(file, open(), how);
@@ -76,13 +77,20 @@ function linesOf({ file, format, guessed, open }: ItemSource, options: ReadItems
 }
 
 /** Items that differ only in columns that no template uses would all do the same. `--repeat` is the way to want that. */
-function refuseSame({ place, columns, put, get, choice, settings: { end: _, ...settings } }: ItemLine): void {
-  if (put.length + get.length + Object.keys({ ...choice, ...settings }).length > 0) return;
-  const names = [...columns.keys()];
-  throw new ItemsError(
-    place,
-    `the template uses no column, so every item would have the same prompt. Name one: {{${names[0]}}}. The columns are ${names.join(', ')}.`,
-  );
+function createSameCheck(): (line: ItemLine) => void {
+  const works = new Map<string, number>();
+  return ({ place, columns, put, get, choice, settings: { end: _, ...settings } }) => {
+    const work = JSON.stringify([put, get, choice, settings]);
+    const isNone = put.length + get.length + Object.keys({ ...choice, ...settings }).length === 0;
+    const same = isNone ? 'every item' : works.has(work) ? `this item and that of line ${works.get(work)}` : undefined;
+    works.set(work, place.line);
+    if (same === undefined) return;
+    const names = [...columns.keys()];
+    throw new ItemsError(
+      place,
+      `the template uses no column, so ${same} would have the same prompt. Name one: {{${names[0]}}}. The columns are ${names.join(', ')}.`,
+    );
+  };
 }
 
 function filled(template: Template, { columns, place }: ItemLine): string {
@@ -101,7 +109,7 @@ function checkId({ id, place }: ItemWish, seen: Map<string, string>): void {
   if (other !== undefined) {
     throw new ItemsError(
       place,
-      `the id ${id} is already used in ${other}. Ids must be unique. An item without an id gets its number.`,
+      `the id ${id} is already used in ${other}. Ids must be unique. An item without an id gets its number: rename the field if it is none.`,
     );
   }
   seen.set(id, at);

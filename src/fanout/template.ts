@@ -1,4 +1,4 @@
-/** Fills the templates of prompts from columns: `Fix {{issue}} in {{file}}`. */
+/** Fills the templates of prompts from columns: `Fix {{issue}} in {{file}}`. `{{{{x}}}}` stands for `{{x}}`. */
 import { SandflowError } from '../errors/sandflow-error.js';
 
 export interface Template {
@@ -8,16 +8,21 @@ export interface Template {
   fill(columns: ReadonlyMap<string, string>, refuse: (why: string) => Error): string;
 }
 
-const placeholder = /\{\{([^{}]*)\}\}/g;
+const placeholder = /\{\{(\{\{[^{}]*\}\})\}\}|\{\{([^{}]*)\}\}/g;
 
-/**
- * The name of a column is any text without braces. Blanks around the name are ignored.
- * @throws SandflowError `bad_items` if a placeholder has no name
- */
+/** The names of columns in a text, without blanks around them. A name is any text without braces. */
+export function namesIn(text: string): string[] {
+  return [...text.matchAll(placeholder)].flatMap(([, , name]) => name?.trim() ?? []);
+}
+
+/** @throws SandflowError `bad_items` if a placeholder has no name */
 export function createTemplate(text: string): Template {
-  const names = [...text.matchAll(placeholder)].map(([, name = '']) => name.trim());
+  const names = namesIn(text);
   if (names.includes('')) {
-    throw new SandflowError('bad_items', 'The template has {{}} without a name. Name a column: {{column}}.');
+    throw new SandflowError(
+      'bad_items',
+      'The template has {{}} without a name. Name a column: {{column}}. For the braces, write {{{{}}}}.',
+    );
   }
   return {
     columns: [...new Set(names)],
@@ -25,9 +30,11 @@ export function createTemplate(text: string): Template {
       for (const name of names) {
         if (columns.has(name)) continue;
         const known = [...columns.keys()].join(', ');
-        throw refuse(`the template uses {{${name}}}, but there is no such column. The columns are ${known}.`);
+        throw refuse(
+          `the template uses {{${name}}}, but there is no such column. The columns are ${known}. For the braces, write {{{{${name}}}}}.`,
+        );
       }
-      return text.replace(placeholder, (_, name: string) => columns.get(name.trim()) ?? '');
+      return text.replace(placeholder, (_, kept?: string, name = '') => kept ?? columns.get(name.trim()) ?? '');
     },
   };
 }

@@ -18,6 +18,17 @@ export const promptSettings = {
       },
     },
   },
+  /** For texts of other people, such as an issue. */
+  promptText: {
+    kind: 'prompts',
+    of: 'command',
+    asIs: true,
+    on: {
+      run: { help: 'a prompt as it is, never a file, not even with @ (repeatable)', value: '<text>', rare: true },
+      continue: { help: 'the prompt as it is, never a file, not even with @', value: '<text>' },
+      prompt: { help: 'the prompt as it is, never a file, not even with @', value: '<text>' },
+    },
+  },
   /** The harness that runs the prompt. Default: the harness that the user chose at the service. */
   provider: {
     kind: 'name',

@@ -82,6 +82,8 @@ export interface Setting {
   /** Name of the field in the input. Default: the key of the row. */
   readonly field?: string;
   readonly values?: readonly string[];
+  /** True if the text never names a file, whatever it says. */
+  readonly asIs?: true;
   readonly least?: number;
   readonly most?: number;
   /** Default of a job, or of a policy that alone has the field. A field with a default is always there. */

@@ -1,7 +1,6 @@
 /** Reads a YAML file, and reports the line of each problem. */
 import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
-import { losesDigits } from '../texts/json-tokens.js';
 import { checkInput, fieldText } from './input-problems.js';
 
 /** What YAML is read for. */
@@ -11,8 +10,8 @@ export interface ReadYamlOptions<Output> {
   readonly schema: z.ZodType<Output>;
   /** How an error names the file as a whole, such as `the policy`. */
   readonly whole: string;
-  /** A field below which numbers are texts, with their digits as they are written. Default: none. */
-  readonly numbersAsTexts?: string;
+  /** A field of data, such as `items`, in which a number or a word keeps its writing as a text: `1.10`, `True`. Default: none. */
+  readonly textsBelow?: string;
   /** @param lines one line for each problem, with the file and its line @returns the error */
   readonly refuse: (lines: readonly string[], cause?: unknown) => Error;
 }
@@ -20,29 +19,33 @@ export interface ReadYamlOptions<Output> {
 /** @param text YAML 1.2; JSON is YAML, too @throws the error of `refuse` */
 export function readYaml<Output>(
   text: string,
-  { file, schema, whole, numbersAsTexts, refuse }: ReadYamlOptions<Output>,
+  { file, schema, whole, textsBelow, refuse }: ReadYamlOptions<Output>,
 ): Output {
   const lines = new LineCounter();
   // A warning of the parser would quote the file.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const syntax = document.errors.map(({ message, pos }) => `${file}:${lines.linePos(pos[0]).line}: ${message}`);
   if (syntax.length > 0) throw refuse(syntax);
-  const lossy: string[] = [];
+  const changed: string[] = [];
   visit(document, {
-    Scalar(_, scalar, path) {
-      if (typeof scalar.value !== 'number' || scalar.source === undefined) return;
+    Scalar(key, scalar, path) {
+      const { value, source } = scalar;
+      if (typeof value === 'string' || source === undefined) return;
       const [, pair] = path.filter((step) => isPair(step) || isMap(step));
-      const isText = isPair(pair) && isScalar(pair.key) && pair.key.value === numbersAsTexts;
-      if (isText) scalar.value = scalar.source;
-      else if (losesDigits(scalar.source)) {
+      const isData = isPair(pair) && isScalar(pair.key) && pair.key.value === textsBelow;
+      const isEntry = typeof value === 'number' && isSeq(path.at(-1)) && path.at(-2) === pair;
+      if (key !== 'key' && (value === null || (String(value) === source && !(isData && isEntry)))) return;
+      // A key is always a name.
+      if (key === 'key' || isData) scalar.value = source;
+      else if (typeof value === 'number') {
         const { line } = lines.linePos(scalar.range?.[0] ?? 0);
-        lossy.push(
-          `${file}:${line}: the number ${scalar.source} would lose digits. Write it as a text: "${scalar.source}"`,
+        changed.push(
+          `${file}:${line}: ${source} would be read as ${value}. Write "${source}" for the text, or ${value}`,
         );
       }
     },
   });
-  if (lossy.length > 0) throw refuse(lossy);
+  if (changed.length > 0) throw refuse(changed);
   const { data, problems } = checkInput(schema, plain(document, file, refuse) ?? {});
   if (problems === null) return data;
   const lineOf = (path: readonly PropertyKey[]) => {

@@ -23,7 +23,8 @@ Items:
   JSON   one list of such strings and objects
   CSV    with a header row; a column named after a field of JSONL sets that field (put as LOCAL:REMOTE), and
          all other columns become labels
-  --prompt is a template: {{column}} is the value of that column, {{prompt}} the line of a text file.
+  --prompt is a template: {{column}} is the value of that column, {{prompt}} the line of a text file,
+  and {{{{x}}}} the text {{x}}.
 
   --get out/report.md saves that file of each item as files/<item>/out/report.md in the folder of the results;
   --get out/report.md:report.md saves it as files/<item>/report.md.

@@ -24,7 +24,7 @@ import { type BatchView, createBatchView } from './progress/batch-view.js';
 import type { FanoutCommand } from './read-fanout.js';
 import { claimResultFolder } from './result-places.js';
 import { printStarted } from './results/finish-fanout.js';
-import { surveyLines } from './survey.js';
+import { namedAsLines, surveyLines } from './survey.js';
 import { watchFanoutToEnd } from './watch-to-end.js';
 import { batchExists } from './with-batch.js';
 
@@ -45,6 +45,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
   const { config, batchId, wanted, survey } = read;
   const quiet = options.quiet === true;
   const starting = createReporter({ stream: io.stderr, quiet });
+  for (const line of namedAsLines(survey)) starting.notice(line, 'detail');
   if (options.dryRun) {
     const asking = { signal: io.interrupted, notices: starting };
     if (options.check && namesAnything(wanted)) {
@@ -158,9 +159,9 @@ async function send(
 
 function printSurvey(read: FanoutCommand, { json }: FanoutOptions, { io }: CommandContext): number {
   const { survey, policy, freshSource = null } = read;
-  const { items, prompts, promptBytes, mostSeconds, atOnce } = survey;
+  const { items, prompts, promptBytes, mostSeconds, atOnce, namedAs } = survey;
   const most = { mostMachineSeconds: mostSeconds * (policy.retries + 1), budgetSeconds: policy.budgetSeconds };
-  if (json) printJson(io.stdout, { items, prompts, promptBytes, atOnce, ...most, policy, error: null });
+  if (json) printJson(io.stdout, { items, prompts, promptBytes, atOnce, namedAs, ...most, policy, error: null });
   else
     for (const line of surveyLines(survey, { policy, freshSource }, io.stdout.columns || 80))
       io.stdout.write(`${line}\n`);

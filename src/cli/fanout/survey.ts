@@ -21,6 +21,8 @@ export interface Survey {
   readonly promptBytes: number;
   /** The first few items. */
   readonly first: readonly { readonly id: string; readonly prompt: string }[];
+  /** How many items use a field as a setting, and how many as data although a setting has its name. */
+  readonly namedAs: { readonly settings: Counts; readonly data: Counts };
   /** The different choices of all prompts. */
   readonly choices: readonly PromptChoice[];
   /** Machine-seconds that the first attempts of all items reserve. */
@@ -32,6 +34,8 @@ export interface Survey {
   /** How many items the concurrency and the budget let run at once at most. */
   readonly atOnce: number;
 }
+
+type Counts = Readonly<Record<string, number>>;
 
 export interface SurveyOptions {
   readonly policy: FanoutPolicy;
@@ -54,6 +58,7 @@ export function createSurvey(
   const first: { id: string; prompt: string }[] = [];
   let [count, prompts, promptBytes, mostSeconds] = [0, 0, 0, 0];
   const choices = new PromptChoices();
+  const [settings, data]: [Record<string, number>, Record<string, number>] = [{}, {}];
   /** How many items reserve how much: most items reserve the same. */
   const reservations = new Map<number, number>();
   return {
@@ -62,6 +67,8 @@ export function createSurvey(
       await checkItem(item, policy, canKeep);
       count += 1;
       choices.add(item.prompts);
+      for (const name of item.namedAs?.settings ?? []) settings[name] = (settings[name] ?? 0) + 1;
+      for (const name of item.namedAs?.data ?? []) data[name] = (data[name] ?? 0) + 1;
       prompts += item.prompts.length;
       promptBytes += item.prompts.reduce((sum, { prompt }) => sum + bytesOf(prompt), 0);
       const type = item.type ?? policy.type ?? sourceType;
@@ -76,7 +83,8 @@ export function createSurvey(
       const leastSeconds = Math.min(...reservations.keys());
       const atOnce = Math.min(policy.concurrency, count, mostWithin(reservations, policy.budgetSeconds ?? Infinity));
       const sums = { promptBytes, mostSeconds, mostAtOnceSeconds, leastSeconds };
-      return { items: count, prompts, first, choices: choices.all, atOnce, ...sums };
+      const namedAs = { settings, data };
+      return { items: count, prompts, first, namedAs, choices: choices.all, atOnce, ...sums };
     },
   };
 }
@@ -103,9 +111,24 @@ function mostWithin(reservations: ReadonlyMap<number, number>, budgetSeconds: nu
 }
 
 /** Checks everything that will be sent, except files. */
-async function checkItem({ place, put: _, ...item }: ItemWish, policy: FanoutPolicy, canKeep: boolean): Promise<void> {
+async function checkItem(
+  { place, namedAs: _, put: __, ...item }: ItemWish,
+  policy: FanoutPolicy,
+  canKeep: boolean,
+): Promise<void> {
   const refuse = (why: string) => new ItemsError(place, `${why}.`);
   await (canKeep ? parseFanoutItem(item, 0, policy, refuse) : itemToSubmit(item, 0, { policy, refuse }));
+}
+
+/** Says which names of settings the items use as such, and which they do not. */
+export function namedAsLines({ namedAs: { settings, data } }: Pick<Survey, 'namedAs'>): string[] {
+  const counted = (counts: Counts) =>
+    Object.entries(counts).map(([name, count]) => `${name} (${plural(count, 'item')})`);
+  const [asSettings, asData] = [counted(settings), counted(data)].map((names) => names.join(', '));
+  return [
+    ...(asSettings ? [`Columns used as settings: ${asSettings}. Rename one that is data.`] : []),
+    ...(asData ? [`Columns used as data, not as settings: ${asData}.`] : []),
+  ];
 }
 
 /** The lines that `--dry-run` prints. @param width width of the terminal, in columns */

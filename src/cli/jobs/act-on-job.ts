@@ -10,7 +10,7 @@ import { leftText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
-import { readPrompts } from '../run/read-prompts.js';
+import { readOnePrompt } from '../run/read-prompts.js';
 import { parseGetPairs, requireGetPlaces } from '../settings/file-pairs.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
@@ -30,12 +30,13 @@ export async function watchAgain(jobId: string, options: WatchJobOptions, contex
 
 export async function sendPrompt(
   jobId: string,
-  given: string,
-  { provider, model, effort: reasoningEffort, updateId, json }: PromptJobOptions,
+  given: string | undefined,
+  options: PromptJobOptions,
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  const [prompt = ''] = await readPrompts([given], undefined, io);
+  const { provider, model, effort: reasoningEffort, updateId, json } = options;
+  const prompt = await readOnePrompt(given, options, io);
   const { index } = await withPlatform(context, { jobId, needsWorker: true }, async (platform) => {
     const { promptJob } = await import('../../workflow-client/jobs/job-client.js');
     const { temporal, config, sharedResults: results } = platform;

@@ -45,7 +45,7 @@ export const declareContinue = (parent: Parent) =>
       .command('continue')
       .description('Send a follow-up to a job that has ended, in its sandbox and conversation, as a new job')
       .argument('<job>', 'id of the earlier job')
-      .argument('<prompt>', 'text, a file, or - for stdin')
+      .argument('[prompt]', 'text, a file, or - for stdin')
       .option('--id <job>', 'id of the new job; if a job has this id, attach to it (default: a new id)'),
     'continue',
   )
@@ -100,7 +100,7 @@ export const declarePrompt = (parent: Parent) =>
       .command('prompt')
       .description('Send another prompt to a running job')
       .argument('<job>', 'id of the job')
-      .argument('<prompt>', 'text, a file, or - for stdin'),
+      .argument('[prompt]', 'text, a file, or - for stdin'),
     'prompt',
   )
     .option('--update-id <id>', updateIdText)

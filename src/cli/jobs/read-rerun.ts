@@ -3,7 +3,7 @@ import { jobIdProblem } from '../../addresses/addresses.js';
 import type { CliIo } from '../io.js';
 import { checkGetPlaces } from '../run/free-places.js';
 import { generateJobId } from '../run/job-input.js';
-import { readPrompts } from '../run/read-prompts.js';
+import { readOnePrompt } from '../run/read-prompts.js';
 import { parseGetPairs } from '../settings/file-pairs.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
@@ -39,11 +39,10 @@ export interface ContinueCommand extends RerunCommand {
 /** @throws as `readRerun`, and for a prompt as `readPrompts` */
 export async function readContinue(
   jobId: string,
-  given: string,
+  given: string | undefined,
   options: ContinueJobOptions,
   io: CliIo,
 ): Promise<ContinueCommand> {
   const read = await readRerun(jobId, options, io);
-  const [prompt = ''] = await readPrompts([given], undefined, io);
-  return { ...read, prompt };
+  return { ...read, prompt: await readOnePrompt(given, options, io) };
 }

@@ -4,34 +4,62 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { decodeText } from '../../texts/decode-text.js';
 import type { CliIo } from '../io.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
 
-type PromptIo = Pick<CliIo, 'stdin' | 'cwd'>;
+type PromptIo = Pick<CliIo, 'stdin' | 'stderr' | 'cwd'>;
+
+/** The options of prompts. */
+export interface PromptOptions {
+  /** Each is text or `@file`. */
+  readonly prompt?: readonly string[];
+  /** Each is text, whatever it says. */
+  readonly promptText?: readonly string[];
+  /** True: does not say which files are read. */
+  readonly quiet?: boolean;
+}
+
+const asText = 'use --prompt-text';
+const toSendAt = ` To send this as text, ${asText}.`;
 
 /**
- * Reads the prompts in order.
+ * Reads the prompts in order, and says which files it reads if stdin is no terminal: a script may pass what others wrote.
  * @param given each entry is stdin, the name of a file that exists, `@file`, or else the text of a prompt
- * @param texts values of `--prompt`, which are text or `@file`; they come after `given`. Omitted if the command has no
- *   such option
+ * @param options of `--prompt`, and then of `--prompt-text`; they come after `given`
  * @throws UsageError if there is no prompt, a prompt is empty or lacks its quotes, or a file is missing
  */
 export async function readPrompts(
   given: readonly string[],
-  texts: readonly string[] | undefined,
-  io: PromptIo,
+  { prompt = [], promptText = [], quiet }: PromptOptions,
+  { stdin, stderr, cwd }: PromptIo,
 ): Promise<string[]> {
   if (given.filter(isStdin).length > 1) throw new UsageError('Stdin (-) can be given only once.');
-  const asText = texts === undefined ? 'pass it on stdin (-)' : 'use --prompt';
+  const sayRead = (file: string) => {
+    if (!stdin.isTTY && !quiet) stderr.write(`${oneLine(`The prompt is the text of the file ${file}.`)}\n`);
+  };
   const prompts: string[] = [];
-  for (const one of given) prompts.push(await readPrompt(one, { io, asText, isAlone: given.length === 1 }));
-  prompts.push(...(await readTextsOrFiles(texts ?? [], '--prompt', io.cwd)));
+  for (const one of given) prompts.push(await readPrompt(one, { stdin, cwd, sayRead }, given.length === 1));
+  for (const one of prompt) {
+    prompts.push(await readTextOrFile(one, '--prompt', cwd, toSendAt));
+    if (one.startsWith('@')) sayRead(one.slice(1));
+  }
+  prompts.push(...promptText.map((text) => notEmpty(text, '--prompt-text')));
   if (prompts.length === 0) {
     throw new UsageError(
-      `No prompt given.${unreadStdin(io.stdin, 'run')} Pass text, a file, or - for stdin: ${programName} run "Say hello", ${programName} run task.md.`,
+      `No prompt given.${unreadStdin(stdin, 'run')} Pass text, a file, or - for stdin: ${programName} run "Say hello", ${programName} run task.md.`,
     );
   }
   return prompts;
+}
+
+/** Reads the one prompt of `continue` and `jobs prompt`. @throws UsageError as `readPrompts`, and for none or several */
+export async function readOnePrompt(given: string | undefined, options: PromptOptions, io: PromptIo): Promise<string> {
+  const words = given === undefined ? [] : [given];
+  if (words.length + (options.promptText ?? []).length !== 1) {
+    throw new UsageError('Give one prompt: text, a file, - for stdin, or --prompt-text TEXT.');
+  }
+  return (await readPrompts(words, options, io)).join();
 }
 
 /** A hint for a command that was not told to read stdin. It may wait for ever if it does, so it does not look. */
@@ -46,15 +74,20 @@ export function isStdin(given: string): boolean {
 
 async function readPrompt(
   given: string,
-  { io, asText, isAlone }: { readonly io: PromptIo; readonly asText: string; readonly isAlone: boolean },
+  { stdin, cwd, sayRead }: Pick<PromptIo, 'stdin' | 'cwd'> & { readonly sayRead: (file: string) => void },
+  isAlone: boolean,
 ): Promise<string> {
   if (isStdin(given)) {
     const what = 'The prompt from stdin';
-    return notEmpty(textOf(await readAll(io.stdin), what), what);
+    return notEmpty(textOf(await readAll(stdin), what), what);
   }
-  if (given.startsWith('@')) return readTextOrFile(given, 'The prompt', io.cwd);
+  if (given.startsWith('@')) {
+    const text = await readTextOrFile(given, 'The prompt', cwd, toSendAt);
+    sayRead(given.slice(1));
+    return text;
+  }
   notEmpty(given, 'The prompt');
-  const path = resolve(io.cwd, given);
+  const path = resolve(cwd, given);
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) {
     throw new UsageError(
@@ -63,7 +96,9 @@ async function readPrompt(
   }
   if (found) {
     const what = `The prompt file ${given}`;
-    return notEmpty(textOf(await readFile(path), what), what);
+    const text = notEmpty(textOf(await readFile(path), what), what);
+    sayRead(given);
+    return text;
   }
   if (looksLikePath(given)) {
     throw new UsageError(`The prompt file ${given} does not exist. To send this as text, ${asText}.`);
@@ -77,9 +112,10 @@ async function readPrompt(
 
 /**
  * Reads an option whose value is text, or a file given as `@file`.
+ * @param way what else a file that cannot be read is told with
  * @throws UsageError also for a text that is the name of an existing file: the agent would get the name as its prompt
  */
-export async function readTextOrFile(value: string, option: string, cwd: string): Promise<string>;
+export async function readTextOrFile(value: string, option: string, cwd: string, way?: string): Promise<string>;
 export async function readTextOrFile(
   value: string | undefined,
   option: string,
@@ -89,6 +125,7 @@ export async function readTextOrFile(
   value: string | undefined,
   option: string,
   cwd: string,
+  way = '',
 ): Promise<string | undefined> {
   if (value === undefined) return undefined;
   if (isStdin(value)) throw new UsageError(`${option} does not read stdin by ${value}. Use ${option} @/dev/stdin.`);
@@ -104,7 +141,7 @@ export async function readTextOrFile(
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(
-      `${option}: the file ${name} cannot be read. Check that it exists and is readable. A text that begins with @ names a file.`,
+      `${option}: the file ${name} cannot be read. Check that it exists and is readable. A text that begins with @ names a file.${way}`,
       { cause },
     );
   }

@@ -53,7 +53,7 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
   const parts = {
     deployment: config.deployment,
     jobId,
-    prompts: await readPrompts(given, options.prompt, io),
+    prompts: await readPrompts(given, options, io),
     setupScript: await readScript(options.setup, '--setup', io.cwd),
     createBody: await readBody(options.createBody, '--create-body', io.cwd),
     promptBody: await readBody(options.promptBody, '--prompt-body', io.cwd),

@@ -24,7 +24,7 @@ const fileSchema = z.strictObject({
         cron: z.string().optional(),
         zone: z.string().optional(),
         overlap: z.enum(scheduleOverlaps).default('skip'),
-        jitter: z.coerce.string().default('0'),
+        jitter: z.preprocess((value) => (value === 0 ? '0' : value), z.string()).default('0'),
         catchUp: z.string().default('24h'),
       }),
     )

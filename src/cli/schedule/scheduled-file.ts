@@ -66,7 +66,7 @@ async function fieldsOf(file: string, cwd: string): Promise<readonly string[]> {
   const refuse = (lines: readonly string[], cause?: unknown) =>
     new UsageError(`${file} cannot be scheduled:\n  ${lines.join('\n  ')}`, { cause });
   const schema = z.record(z.string(), z.unknown());
-  return Object.keys(readYaml(text, { file, schema, whole: 'the file', numbersAsTexts: 'items', refuse }));
+  return Object.keys(readYaml(text, { file, schema, whole: 'the file', textsBelow: 'items', refuse }));
 }
 
 /** A run of a schedule has no machine on which it could save a file. */

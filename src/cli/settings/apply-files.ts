@@ -45,7 +45,11 @@ function givenTo(command: Command): Readonly<Record<string, unknown>> {
 }
 
 /** An option on the command line counts more than the file. */
-async function applyNamedFile(name: FileCommand, command: Command, io: Pick<CliIo, 'cwd'>): Promise<void> {
+async function applyNamedFile(
+  name: FileCommand,
+  command: Command,
+  io: Pick<CliIo, 'cwd' | 'stdin' | 'stderr'>,
+): Promise<void> {
   const words = [command.processedArgs[0] ?? []].flat().map(String);
   const file = words.find((word) => isSettingsFile(word, io.cwd));
   // Then each file is a prompt, whatever it holds.
@@ -62,6 +66,8 @@ async function applyNamedFile(name: FileCommand, command: Command, io: Pick<CliI
   for (const [option, value] of optionsOfFile(name, givenTo(command), settings)) {
     command.setOptionValueWithSource(option, value, 'config');
   }
+  if (name === 'run' && !io.stdin.isTTY && command.opts().quiet !== true)
+    io.stderr.write(`${oneLine(`The job is that of the file ${file}.`)}\n`);
   command.processedArgs[0] = typeof items === 'string' ? [items] : [];
   if (typeof items === 'object') command.setOptionValueWithSource('itemsInFile', items, 'config');
 }

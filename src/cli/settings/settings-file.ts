@@ -45,7 +45,7 @@ export async function readSettingsFile(
     file,
     schema: command === 'run' ? jobFileSchema : batchFileSchema,
     whole: `the ${whats[command]}`,
-    numbersAsTexts: 'items',
+    textsBelow: 'items',
     refuse: (lines, cause) =>
       new UsageError(`${file} is not the file of a ${whats[command]}:\n  ${lines.join('\n  ')}\n${as}`, {
         cause,
@@ -59,9 +59,10 @@ export async function readSettingsFile(
     const how = name === 'items' ? `items: ${text} alone, not in a list` : `${name}: "@${text}"`;
     throw new UsageError(`${file}: ${name}: ${text} is a file. For its content, use ${how}.`);
   };
-  const placed = settingsOn(command).flatMap(({ name, kind }): [string, unknown][] =>
-    settings[name] === undefined ? [] : [[name, inPlace(kind, settings[name], { name, inFolder, requireText })]],
-  );
+  const placed = settingsOn(command).flatMap(({ name, kind, asIs }): [string, unknown][] => {
+    const value = settings[name];
+    return value === undefined ? [] : [[name, asIs ? value : inPlace(kind, value, { name, inFolder, requireText })]];
+  });
   const placedItem = (item: unknown): unknown => {
     if (typeof item === 'string') requireText('items', item);
     if (typeof item !== 'object' || item === null || !('put' in item) || typeof item.put !== 'object') return item;

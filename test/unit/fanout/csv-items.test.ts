@@ -16,10 +16,12 @@ describe('items of a CSV file', () => {
         put: [{ local: 'in.csv', remote: 'data/in.csv' }],
         collect: ['out.md', 'b.md'],
         labels: { team: 'web' },
+        namedAs: { settings: ['model', 'put', 'get'], data: [] },
         place: { file: 'f', line: 2 },
       },
       {
         ...{ id: 'b', prompts: [{ prompt: 'hello' }], put: [], labels: {}, columns: { team: '' } },
+        namedAs: { settings: [], data: [] },
         place: { file: 'f', line: 5 },
       },
     ]);
@@ -71,7 +73,7 @@ describe('items of a CSV file', () => {
     ['prompt\nsay "hi"\n', 'f:2: an unquoted cell contains a quote.'],
     ['prompt,a\n,y\n', 'f:2: prompt: must not be empty.'],
     ['prompt,type\nx,bug\n', 'f:2: type: must be small, default, large or xlarge, not "bug"'],
-    ['prompt,put\nx,in.csv\n', 'f:2: put: "in.csv" is not LOCAL:REMOTE'],
+    ['prompt,put\nx,in.csv\n', 'f:2: put: must be LOCAL:REMOTE in CSV'],
   ])('refuse %j with the position', async (content, message) => {
     await expect(csv(content)).rejects.toThrow(message);
     await expect(csv(content)).rejects.toMatchObject({ code: 'bad_items' });

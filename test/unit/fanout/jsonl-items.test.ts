@@ -19,7 +19,10 @@ describe('items of a JSONL file', () => {
       labels: { team: 'web', round: 2 },
     };
     expect(await jsonl(`"hello"\n\n${JSON.stringify(whole)}\n`)).toEqual([
-      { id: '1', prompts: [{ prompt: 'hello' }], put: [], labels: {}, place: { file: 'f', line: 1 } },
+      {
+        ...{ id: '1', prompts: [{ prompt: 'hello' }], put: [], labels: {}, place: { file: 'f', line: 1 } },
+        namedAs: { settings: [], data: [] },
+      },
       {
         id: 'login',
         prompts: [
@@ -33,6 +36,7 @@ describe('items of a JSONL file', () => {
         collect: ['out.md'],
         collectDiff: 'app',
         labels: { team: 'web', round: '2' },
+        namedAs: { settings: ['provider', 'model', 'put', 'get', 'getDiff', 'type', 'end', 'deadline'], data: [] },
         place: { file: 'f', line: 3 },
       },
     ]);

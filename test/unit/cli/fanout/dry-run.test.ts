@@ -75,6 +75,31 @@ describe('sandflow fanout --dry-run', () => {
     expect(json).toMatchObject({ items: 12, mostMachineSeconds: 12 * 4_500, budgetSeconds: null, error: null });
   });
 
+  it('says which columns are settings, and which are not although settings have their names', async () => {
+    const told = async (name: string, content: string, ...args: string[]) => {
+      await writeFile(join(cwd, name), content);
+      const { exitCode, stderr } = await fanout(name, ...source, ...args, '--dry-run');
+      return [exitCode, ...stderr.split('\n').filter((line) => line !== '')];
+    };
+    const template = ['--prompt', '{{title}}'];
+    expect(await told('evals.csv', 'title,model,end,type\na,gpt-4,keep,math\nb,,,logic\n', ...template)).toEqual([
+      0,
+      'Columns used as settings: model (1 item), end (1 item). Rename one that is data.',
+      'Columns used as data, not as settings: type (2 items).',
+    ]);
+    expect(await told('gh.jsonl', '{"title":"a","labels":[{"name":"bug"}]}', ...template)).toEqual([
+      0,
+      'Columns used as data, not as settings: labels (1 item).',
+    ]);
+    expect(await told('own.jsonl', '{"prompt":"a","effort":"low"}')).toEqual([
+      0,
+      'Columns used as settings: effort (1 item). Rename one that is data.',
+    ]);
+    expect(await told('nulls.jsonl', '{"prompt":"a","model":null}')).toEqual([0]);
+    const { stdout } = await fanout('evals.csv', ...source, ...template, '--dry-run', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ namedAs: { settings: { model: 1, end: 1 }, data: { type: 2 } } });
+  });
+
   it('reads stdin, also twice', async () => {
     const args = ['fanout', '-', '--format', 'jsonl', ...source, '--dry-run'];
     const { stdout } = await cli(args, { cwd, stdin: '"one"\n{"prompt": "two"}\n' });

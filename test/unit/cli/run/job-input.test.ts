@@ -6,6 +6,7 @@ import { parseJobInput } from '../../../../src/workflow-client/jobs/job-input.js
 
 const options: RunOptions = {
   prompt: [],
+  promptText: [],
   label: [],
   put: [],
   get: [],

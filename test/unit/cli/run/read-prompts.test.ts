@@ -13,17 +13,27 @@ function stdin(...chunks: string[]): AsyncIterable<string> {
   })();
 }
 
+const stderr = { write: () => true };
+
 describe('prompts of run', () => {
   it('says that stdin was not read, unless it is a terminal', async () => {
     const terminal = Object.assign(stdin(), { isTTY: true });
-    await expect(readPrompts([], [], { cwd: '/', stdin: stdin('text') })).rejects.toThrow('If stdin has it, use -');
-    await expect(readPrompts([], [], { cwd: '/', stdin: terminal })).rejects.toThrow(/^No prompt given\. Pass text/);
+    await expect(readPrompts([], {}, { cwd: '/', stdin: stdin('text'), stderr })).rejects.toThrow(
+      'If stdin has it, use -',
+    );
+    await expect(readPrompts([], {}, { cwd: '/', stdin: terminal, stderr })).rejects.toThrow(
+      /^No prompt given\. Pass text/,
+    );
   });
 
   it('takes an existing file, stdin for -, everything else as text, and then the texts of --prompt', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'task'), 'from the file');
-    const prompts = await readPrompts(['task', 'Say hello', '-'], ['tasks'], { cwd, stdin: stdin('from ', 'stdin') });
+    const prompts = await readPrompts(
+      ['task', 'Say hello', '-'],
+      { prompt: ['tasks'] },
+      { cwd, stdin: stdin('from ', 'stdin'), stderr },
+    );
     expect(prompts).toEqual(['from the file', 'Say hello', 'from stdin', 'tasks']);
   });
 
@@ -31,7 +41,7 @@ describe('prompts of run', () => {
     'refuses %s if no such file exists',
     async (given) => {
       const cwd = await temporaryDirectory();
-      await expect(readPrompts([given], [], { cwd, stdin: stdin() })).rejects.toThrow(
+      await expect(readPrompts([given], {}, { cwd, stdin: stdin(), stderr })).rejects.toThrow(
         `The prompt file ${given} does not exist.`,
       );
     },
@@ -46,7 +56,7 @@ describe('prompts of run', () => {
   ])('refuses a file that is %s', async (_, content, problem) => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'task.md'), content);
-    const reading = readPrompts(['task.md'], [], { cwd, stdin: stdin() });
+    const reading = readPrompts(['task.md'], {}, { cwd, stdin: stdin(), stderr });
     await expect(reading).rejects.toThrow(`The prompt file task.md ${problem}.`);
     await expect(readTextOrFile('@task.md', '--setup', cwd)).rejects.toThrow(problem);
   });
@@ -59,22 +69,25 @@ describe('prompts of run', () => {
   ])('refuses %j, which lacks its quotes or its file', async (given, why) => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, 'folder'));
-    await expect(readPrompts(given, [], { cwd, stdin: stdin() })).rejects.toThrow(why);
+    await expect(readPrompts(given, {}, { cwd, stdin: stdin(), stderr })).rejects.toThrow(why);
   });
 
   it('takes one word, a URL, and a word of --prompt as texts', async () => {
-    const io = { cwd: await temporaryDirectory(), stdin: stdin() };
-    expect(await readPrompts(['hello'], ['again'], io)).toEqual(['hello', 'again']);
-    expect(await readPrompts(['修复测试', '写文档'], [], io)).toEqual(['修复测试', '写文档']);
-    expect(await readPrompts(['https://example.com/issues/1'], [], io)).toEqual(['https://example.com/issues/1']);
+    const io = { cwd: await temporaryDirectory(), stdin: stdin(), stderr };
+    expect(await readPrompts(['hello'], { prompt: ['again'] }, io)).toEqual(['hello', 'again']);
+    expect(await readPrompts(['修复测试', '写文档'], {}, io)).toEqual(['修复测试', '写文档']);
+    expect(await readPrompts(['https://example.com/issues/1'], {}, io)).toEqual(['https://example.com/issues/1']);
   });
 
   it('reads @file wherever a prompt is given', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'f'), 'from the file');
-    expect(await readPrompts(['@f'], ['@f'], { cwd, stdin: stdin() })).toEqual(['from the file', 'from the file']);
-    await expect(readPrompts(['x y'], ['@none'], { cwd, stdin: stdin() })).rejects.toThrow(
-      '--prompt: the file none cannot be read. Check that it exists and is readable. A text that begins with @ names a file.',
+    expect(await readPrompts(['@f'], { prompt: ['@f'] }, { cwd, stdin: stdin(), stderr })).toEqual([
+      'from the file',
+      'from the file',
+    ]);
+    await expect(readPrompts(['x y'], { prompt: ['@none'] }, { cwd, stdin: stdin(), stderr })).rejects.toThrow(
+      '--prompt: the file none cannot be read. Check that it exists and is readable. A text that begins with @ names a file. To send this as text, use --prompt-text.',
     );
   });
 
@@ -82,12 +95,12 @@ describe('prompts of run', () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'p 1.md'), 'x');
     await promisify(execFile)('mkfifo', [join(cwd, 'pipe')]);
-    const io = { cwd, stdin: stdin() };
+    const io = { cwd, stdin: stdin(), stderr };
     const message = '--prompt: p 1.md is a file. For its content, use --prompt @p 1.md.';
-    await expect(readPrompts(['x y'], ['p 1.md'], io)).rejects.toThrow(message);
-    await expect(readPrompts([], ['pipe'], io)).rejects.toThrow('--prompt: pipe is a file.');
+    await expect(readPrompts(['x y'], { prompt: ['p 1.md'] }, io)).rejects.toThrow(message);
+    await expect(readPrompts([], { prompt: ['pipe'] }, io)).rejects.toThrow('--prompt: pipe is a file.');
     const other = ['p 2.md', 'x'.repeat(10_000), 'a\0b', '.'];
-    expect(await readPrompts([], other, io)).toEqual(other);
+    expect(await readPrompts([], { prompt: other }, io)).toEqual(other);
   });
 
   it('reads a pipe, and stdin by its names in the system', async () => {
@@ -95,32 +108,30 @@ describe('prompts of run', () => {
     const pipe = join(cwd, 'pipe');
     await promisify(execFile)('mkfifo', [pipe]);
     const [prompts] = await Promise.all([
-      readPrompts(['pipe', '/dev/stdin'], [], { cwd, stdin: stdin('from stdin') }),
+      readPrompts(['pipe', '/dev/stdin'], {}, { cwd, stdin: stdin('from stdin'), stderr }),
       writeFile(pipe, 'from the pipe'),
     ]);
     expect(prompts).toEqual(['from the pipe', 'from stdin']);
-    const twice = readPrompts(['-', '/dev/fd/0'], [], { cwd, stdin: stdin('a') });
+    const twice = readPrompts(['-', '/dev/fd/0'], {}, { cwd, stdin: stdin('a'), stderr });
     await expect(twice).rejects.toThrow('Stdin (-) can be given only once.');
   });
 
-  it('names the way of `jobs prompt`, which has no --prompt', async () => {
-    const io = { cwd: await temporaryDirectory(), stdin: stdin() };
-    await expect(readPrompts(['fail.sh'], undefined, io)).rejects.toThrow(
-      'To send this as text, pass it on stdin (-).',
-    );
+  it('names the way to send the name of a file', async () => {
+    const io = { cwd: await temporaryDirectory(), stdin: stdin(), stderr };
+    await expect(readPrompts(['fail.sh'], {}, io)).rejects.toThrow('To send this as text, use --prompt-text.');
   });
 
   it('takes a sentence that ends like a file name as a text', async () => {
     const cwd = await temporaryDirectory();
     const given = 'Summarise README.md';
-    await expect(readPrompts([given], [], { cwd, stdin: stdin() })).resolves.toEqual([given]);
+    await expect(readPrompts([given], {}, { cwd, stdin: stdin(), stderr })).resolves.toEqual([given]);
   });
 
   it('refuses stdin that is not text, as it does a file', async () => {
     const bytes = (async function* () {
       yield Buffer.from([0xff, 0xfe, 0]);
     })();
-    await expect(readPrompts(['-'], [], { cwd: '/', stdin: bytes })).rejects.toThrow(
+    await expect(readPrompts(['-'], {}, { cwd: '/', stdin: bytes, stderr })).rejects.toThrow(
       'The prompt from stdin is UTF-16. Save it as UTF-8',
     );
   });
@@ -128,11 +139,11 @@ describe('prompts of run', () => {
   it('refuses no prompt, an empty text, an empty file, empty stdin, and stdin twice', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'empty.md'), ' \n');
-    const io = { cwd, stdin: stdin('') };
+    const io = { cwd, stdin: stdin(''), stderr };
     for (const given of [[], [' '], ['empty.md'], ['-'], ['-', '-']]) {
-      await expect(readPrompts(given, [], io)).rejects.toBeInstanceOf(UsageError);
+      await expect(readPrompts(given, {}, io)).rejects.toBeInstanceOf(UsageError);
     }
-    await expect(readPrompts([], [''], io)).rejects.toBeInstanceOf(UsageError);
+    await expect(readPrompts([], { prompt: [''] }, io)).rejects.toBeInstanceOf(UsageError);
   });
 
   it('reads @file of an option, and names the option if the file is missing', async () => {

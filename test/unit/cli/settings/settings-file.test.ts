@@ -33,7 +33,7 @@ async function parsed(words: readonly string[]): Promise<Parsed> {
   };
   declareRun(program as unknown as Parent).action(action);
   declareFanout(program as unknown as Parent).action(action);
-  const io = { cwd, stderr: { write: () => true } };
+  const io = { cwd, stdin: {}, stderr: { write: () => true } };
   applyFiles(program, { io } as unknown as CommandContext);
   await program.parseAsync([...words], { from: 'user' });
   const [one] = found;
