@@ -1,20 +1,15 @@
-/**
- * The only module that reads settings from the environment. Other modules receive the settings that they need. Only a
- * search for Temporal's proxy reads it, too, because its library does.
- */
+/** Makes the settings of sandflow from the environment. Other modules receive the settings that they need. */
 
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { deploymentProblem } from './addresses/addresses.js';
 import { defaultForksPerSecond } from './contract/workflow-safe/limits.js';
 import { SandflowError } from './errors/sandflow-error.js';
 import { homeFolder } from './os/home-folder.js';
 import { headerSecret, keepSecret, keepUrlSecrets } from './secrecy/known-secrets.js';
 import { webhookSecretsIn } from './secrecy/webhook-secrets.js';
-import { refuseHomeMark } from './settings/home-mark.js';
-import { unifyProxySettings } from './settings/proxies.js';
-import { yesOrNo } from './settings/yes-or-no.js';
+import { type Environment, knownVariables, pathsIn, readEnvironment } from './settings/environment.js';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './texts/urls.js';
 
@@ -75,40 +70,16 @@ export interface Config {
   };
   /** Names of the variables in the environment that look like settings of sandflow or of Temporal. */
   readonly variables?: readonly string[];
+  /** The variables in the environment that name paths, as absolute paths. Child processes run in another folder. */
+  readonly paths?: Readonly<Record<string, string>>;
+  /** What TZ holds, which need not be the name of a time zone. Undefined if it is not set. */
+  readonly timeZone?: string;
   /** True if summaries, which Temporal shows in its lists, may begin with a prompt. */
   readonly promptSummaries: boolean;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Every variable that holds a setting of sandflow, and the common ones of Temporal. */
-export const settingVariables: readonly string[] = [
-  'SANDBOX_API_ALLOW_HTTP',
-  'SANDBOX_API_KEY',
-  'SANDBOX_API_KEY_FILE',
-  'SANDBOX_API_URL',
-  'SANDBOX_WEBHOOK_SECRET',
-  'SANDBOX_WEBHOOK_SECRET_FILE',
-  'SANDFLOW_CACHE',
-  'SANDFLOW_DEPLOYMENT',
-  'SANDFLOW_ENCRYPTION_KEYS_FILE',
-  'SANDFLOW_FORKS_PER_SECOND',
-  'SANDFLOW_HOME',
-  'SANDFLOW_IDLE_SECONDS',
-  'SANDFLOW_NOTIFY_SECRET_FILE',
-  'SANDFLOW_PATIENCE_SECONDS',
-  'SANDFLOW_PROMPT_SUMMARIES',
-  'SANDFLOW_REQUIRE_ENCRYPTED',
-  'SANDFLOW_RESULTS',
-  'SANDFLOW_TASK_QUEUE',
-  'SANDFLOW_TEMPORAL_UI',
-  'TEMPORAL_ADDRESS',
-  'TEMPORAL_API_KEY',
-  'TEMPORAL_CONFIG_FILE',
-  'TEMPORAL_NAMESPACE',
-  'TEMPORAL_PROFILE',
-  'TEMPORAL_TLS',
-];
+export const settingVariables: readonly string[] = [...knownVariables.keys()].filter(isSetting);
 
 /**
  * Reads and checks the settings. From then on their secrets are removed from the output of this process.
@@ -116,55 +87,54 @@ export const settingVariables: readonly string[] = [
  * @example
  * const { deployment, taskQueue } = readConfig();
  */
-export function readConfig(env: Environment = process.env): Config {
+export function readConfig(given?: Environment): Config {
+  const env = readEnvironment(given);
   keepOtherSecrets(env);
-  refuseHomeMark(env);
-  const home = resolve(
-    env.SANDFLOW_HOME || join(env.XDG_STATE_HOME || join(homeFolder(), '.local', 'state'), 'sandflow'),
-  );
+  const inHome = (...folders: string[]) => join(env.HOME ?? homeFolder(), ...folders);
+  const home = env.SANDFLOW_HOME ?? join(env.XDG_STATE_HOME ?? inHome('.local', 'state'), 'sandflow');
   const temporal = readTemporalConfig(env);
-  const deployment = env.SANDFLOW_DEPLOYMENT || (temporal.configured ? 'default' : deploymentOfHome(home));
+  const deployment = env.SANDFLOW_DEPLOYMENT ?? (temporal.configured ? 'default' : deploymentOfHome(home));
   const problem = deploymentProblem(deployment);
   if (problem) throw new SandflowError('bad_configuration', `SANDFLOW_DEPLOYMENT: ${problem}.`);
   return {
     sandboxService: sandboxServiceConfig(env),
     noLocalService: noLocalService(env, temporal.configured),
     webhookSecrets: webhookSecretsIn(env.SANDBOX_WEBHOOK_SECRET ?? '', 'SANDBOX_WEBHOOK_SECRET'),
-    webhookSecretFile: env.SANDBOX_WEBHOOK_SECRET_FILE || join(home, 'webhook-secrets'),
+    webhookSecretFile: env.SANDBOX_WEBHOOK_SECRET_FILE ?? join(home, 'webhook-secrets'),
     notify: notifyConfig(env, home),
     temporal: { ...temporal, uiUrl: uiUrl(env) },
     deployment,
-    taskQueue: env.SANDFLOW_TASK_QUEUE || 'sandflow',
-    forksPerSecond: positiveNumber('SANDFLOW_FORKS_PER_SECOND', env.SANDFLOW_FORKS_PER_SECOND, defaultForksPerSecond),
-    patienceMs: 1_000 * positiveNumber('SANDFLOW_PATIENCE_SECONDS', env.SANDFLOW_PATIENCE_SECONDS, 60),
-    idleMs: 1_000 * positiveNumber('SANDFLOW_IDLE_SECONDS', env.SANDFLOW_IDLE_SECONDS, 300),
+    taskQueue: env.SANDFLOW_TASK_QUEUE ?? 'sandflow',
+    forksPerSecond: Number(env.SANDFLOW_FORKS_PER_SECOND ?? defaultForksPerSecond),
+    patienceMs: 1_000 * Number(env.SANDFLOW_PATIENCE_SECONDS ?? 60),
+    idleMs: 1_000 * Number(env.SANDFLOW_IDLE_SECONDS ?? 300),
     home,
-    results: resolve(env.SANDFLOW_RESULTS || join(home, 'results')),
+    results: env.SANDFLOW_RESULTS ?? join(home, 'results'),
     resultsShared: Boolean(env.SANDFLOW_RESULTS) || !(temporal.configured && env.SANDBOX_API_URL),
-    cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homeFolder(), '.cache'), 'sandflow'),
+    cacheDirectory: env.SANDFLOW_CACHE ?? join(env.XDG_CACHE_HOME ?? inHome('.cache'), 'sandflow'),
     encryption: encryptionConfig(env),
-    variables: Object.keys(env).filter((name) => env[name] && /^(?:SANDBOX|SANDFLOW|TEMPORAL)_/.test(name)),
-    promptSummaries: yesOrNo(env, 'SANDFLOW_PROMPT_SUMMARIES') ?? !env.SANDFLOW_ENCRYPTION_KEYS_FILE,
+    variables: Object.keys(env).filter((name) => env[name] && isSetting(name)),
+    paths: pathsIn(env),
+    timeZone: env.TZ,
+    promptSummaries: (env.SANDFLOW_PROMPT_SUMMARIES ?? String(!env.SANDFLOW_ENCRYPTION_KEYS_FILE)) === 'true',
   };
+}
+
+function isSetting(name: string): boolean {
+  return /^(?:SANDBOX|SANDFLOW|TEMPORAL)_/.test(name);
 }
 
 function notifyConfig(env: Environment, home: string): Config['notify'] {
   return {
-    secretFile: resolve(env.SANDFLOW_NOTIFY_SECRET_FILE || join(home, 'notify-secrets')),
+    secretFile: env.SANDFLOW_NOTIFY_SECRET_FILE ?? join(home, 'notify-secrets'),
     secretFileNamed: Boolean(env.SANDFLOW_NOTIFY_SECRET_FILE),
   };
 }
 
-function positiveNumber(name: string, text: string | undefined, otherwise: number): number {
-  const value = Number(text || otherwise);
-  if (Number.isFinite(value) && value > 0) return value;
-  throw new SandflowError('bad_configuration', `${name} must be a number above 0, like 20 or 0.5.`);
-}
-
 function encryptionConfig(env: Environment): Config['encryption'] {
-  const requireEncrypted = yesOrNo(env, 'SANDFLOW_REQUIRE_ENCRYPTED') ?? false;
+  const requireEncrypted = env.SANDFLOW_REQUIRE_ENCRYPTED === 'true';
   if (env.SANDFLOW_ENCRYPTION_KEYS_FILE) {
-    return { keysFile: resolve(env.SANDFLOW_ENCRYPTION_KEYS_FILE), requireEncrypted };
+    return { keysFile: env.SANDFLOW_ENCRYPTION_KEYS_FILE, requireEncrypted };
   }
   if (!requireEncrypted) return undefined;
   throw new SandflowError(
@@ -194,8 +164,7 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
       'SANDBOX_API_URL is set without a key. Set SANDBOX_API_KEY, or SANDBOX_API_KEY_FILE to a file that holds it.',
     );
   }
-  const allowHttp = yesOrNo(env, 'SANDBOX_API_ALLOW_HTTP');
-  if (url.protocol === 'http:' && !allowHttp && !isLoopbackHost(url.hostname)) {
+  if (url.protocol === 'http:' && env.SANDBOX_API_ALLOW_HTTP !== 'true' && !isLoopbackHost(url.hostname)) {
     throw new SandflowError(
       'bad_configuration',
       `SANDBOX_API_URL: http:// to ${url.hostname} would send the key unencrypted. Use https://, or set SANDBOX_API_ALLOW_HTTP=true ` +
@@ -236,9 +205,4 @@ function noLocalService(env: Environment, temporalConfigured: boolean): string |
  */
 function deploymentOfHome(home: string): string {
   return createHash('sha256').update(`${hostname()}\n${home}`).digest('hex').slice(0, 6);
-}
-
-/** Gives HTTPS_PROXY, HTTP_PROXY and NO_PROXY one meaning for this process and its children. Safe to repeat. */
-export function shareProxies(): void {
-  unifyProxySettings(process.env);
 }

@@ -1,11 +1,15 @@
 /**
- * Refuses option values that are probably mistakes: an empty value, as of a variable that a script did not set, and a
- * separate word after an option with an optional value: a run took its prompt for the folder of --get-diff.
+ * Refuses option values that are probably mistakes: an empty value, as of a variable that a script did not set, a path
+ * such as `~/x`, which no shell expands after `=`, and a separate word after an option with an optional value: a run took
+ * its prompt for the folder of --get-diff.
  */
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
+import { unexpandedPath } from '../settings/mistaken-text.js';
 import { headLine } from './output/terminal-safe.js';
 import { UsageError } from './usage-error.js';
 
+/** How declarations call a value that is a path of this machine. */
+const isPath = /<(?:file|folder|path)>$/;
 const plainValue = /^[\w./][\w.,:/@+-]{0,79}$/;
 
 /**
@@ -24,20 +28,21 @@ export function requireMeantValues(command: Command, args: readonly string[]): v
     // For the parser, a required value with brackets in its name, `<remote[:local]>`, is optional, too.
     if (option?.required) {
       index += 1;
-      if (next === '') refuseEmpty(flag);
+      if (next !== undefined) requireValue(option, flag, next);
     } else if (option?.optional && next !== undefined && (next === '-' || !next.startsWith('-'))) {
       refuse(flag, next);
     } else if (flag.startsWith('--') && flag.includes('=')) {
       const at = flag.indexOf('=');
-      const name = flag.slice(0, at);
-      if (options.get(name)?.required && at === flag.length - 1) refuseEmpty(name);
+      const joined = options.get(flag.slice(0, at));
+      if (joined?.required) requireValue(joined, flag.slice(0, at), flag.slice(at + 1));
     }
   }
 }
 
-/** An empty value is usually a mistake: a variable of a script was not set. */
-function refuseEmpty(flag: string): never {
-  throw new UsageError(`${flag} has an empty value. Give it a value, or leave it out.`);
+function requireValue({ flags }: Option, flag: string, value: string): void {
+  if (value === '') throw new UsageError(`${flag} has an empty value. Give it a value, or leave it out.`);
+  const problem = isPath.test(flags) ? unexpandedPath(value) : undefined;
+  if (problem !== undefined) throw new UsageError(`${flag} ${problem}.`);
 }
 
 function refuse(flag: string, next: string): never {

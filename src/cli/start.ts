@@ -7,7 +7,8 @@ export { runCli } from './run-cli.js';
 
 /** Reads the settings of this process. Only a command that needs them loads what reads them. */
 export async function readConfig(): Promise<Config> {
-  const { readConfig: read, shareProxies } = await import('../config.js');
+  const { readConfig: read } = await import('../config.js');
+  const { shareProxies } = await import('../settings/environment.js');
   shareProxies();
   return read();
 }

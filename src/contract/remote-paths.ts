@@ -15,7 +15,8 @@ export function leadsOutOfSandbox(path: string): boolean {
 /** Why a path cannot name one file, as the end of a message; undefined if it can. */
 export function fileProblem(path: string): string | undefined {
   if (/(?:^|\/)\.{1,2}$|\/$/.test(path)) return 'is a folder. Name each file in it, like out/report.csv';
-  if (/[*?]|\{[^{}]*,[^{}]*\}/.test(path))
+  // `?` is more often a sign of a name, such as one from a URL, than of a pattern.
+  if (/\*|\{[^{}]*,[^{}]*\}/.test(path))
     return 'is a pattern, which is not expanded. Name each file, like out/report.csv';
   return undefined;
 }

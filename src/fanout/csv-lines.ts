@@ -1,4 +1,5 @@
 /** Reads items from CSV or TSV with a header line. */
+import { splitPair } from '../texts/path-pair.js';
 import { readCsvRows } from './csv-rows.js';
 import { itemOfRecord } from './item-fields.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
@@ -87,13 +88,10 @@ function listOf(cell: string): string[] {
 function putOf(file: string, line: number, cell: string): Record<string, string> | string {
   const locals = new Map<string, string>();
   for (const pair of listOf(cell)) {
-    const colon = pair.lastIndexOf(':');
-    if (colon < 1 || colon === pair.length - 1) {
-      return cell;
-    }
-    const remote = pair.slice(colon + 1);
+    const [local, remote] = splitPair(pair);
+    if (local === '' || !remote) return cell;
     if (locals.has(remote)) throw new ItemsError({ file, line }, `put: two files have the path ${remote} in the fork.`);
-    locals.set(remote, pair.slice(0, colon));
+    locals.set(remote, local);
   }
   return Object.fromEntries(locals);
 }

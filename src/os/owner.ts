@@ -1,6 +1,9 @@
 /** Checks the owners and modes of files that this process is to trust. See trusted-folder.ts for what was seen. */
+
+import { spawnSync } from 'node:child_process';
 import type { Stats } from 'node:fs';
 import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 
 const writableByGroup = 0o020;
 const writableByOthers = 0o002;
@@ -34,7 +37,38 @@ export function problemOnTheWay(stats: Stats): string | undefined {
   if (!isTrustedOwner(uid) && !(uid === overflowUser && isUserNamespace())) return `belongs to user ${uid}`;
   if (!stats.isDirectory() || mode & stickyBit) return undefined;
   if (mode & writableByOthers) return 'can be written by everybody';
-  return mode & writableByGroup && gid !== process.getegid?.() ? `can be written by group ${gid}` : undefined;
+  return mode & writableByGroup && !isOwnGroup(gid) ? `can be written by group ${gid}` : undefined;
+}
+
+/**
+ * True for the group of this process, and for a further group of it that nobody else belongs to, as an orchestrator gives
+ * it to the volume of a container.
+ */
+export function isOwnGroup(gid: number): boolean {
+  if (gid === process.getegid?.()) return true;
+  return process.getgroups?.().includes(gid) === true && isAloneIn(gid);
+}
+
+/** Asks the system, which may know groups from elsewhere than its files. If it cannot say, others may be in the group. */
+function isAloneIn(gid: number): boolean {
+  const ask = (...args: string[]) => spawnSync('getent', args, { encoding: 'utf8' });
+  const [group, accounts] = [ask('group', String(gid)), ask('passwd')];
+  // 2: there is no such group, as in a container.
+  if ((group.status !== 0 && group.status !== 2) || accounts.status !== 0) return false;
+  const listed = (group.stdout.trim().split(':')[3] ?? '').split(',');
+  const others = accounts.stdout.split('\n').map((line) => line.split(':'));
+  const primary = others.filter(([, , , primaryGid]) => primaryGid === String(gid)).map(([name]) => name);
+  const own = nameOfOwnUser();
+  return [...listed, ...primary].every((name) => name === '' || name === own);
+}
+
+function nameOfOwnUser(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    // An arbitrary user of a container.
+    return undefined;
+  }
 }
 
 /** Whether anybody but the owner may write the file. */

@@ -68,8 +68,9 @@ export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: T
   if (!stats.isDirectory()) return cannot();
   const own = ownUser();
   if (own !== undefined && stats.uid !== own && !(rootMayOwn && stats.uid === 0)) {
-    const sudo = own === 0 ? 'Do not run this as root, with sudo for example.' : 'Run it as that user.';
-    throw refuse(`it belongs to user ${stats.uid}, and this is user ${own}`, sudo);
+    const inIt = stats.uid === 0 ? `Name a folder in it, like ${join(path, 'sandflow')}.` : 'Run it as that user.';
+    const mend = own === 0 ? 'Do not run this as root, with sudo for example.' : inIt;
+    throw refuse(`it belongs to user ${stats.uid}, and this is user ${own}`, mend);
   }
   if (isWritableByOthers(stats)) {
     throw refuse('others may write to it', `Check that all files in it are yours, then run \`chmod 700 ${path}\`.`);

@@ -1,5 +1,5 @@
 /** Builds the command lines and environments of the stack's child processes. No other module knows them. */
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Config } from '../config.js';
 
 /** How this program is started: `node` and the path of its main file. */
@@ -66,7 +66,7 @@ export function bridgeCommand(
 
 /**
  * Builds a command line. A child inherits the environment, and the supervisor's settings override it. The program `env`
- * sets them, so that the environment is not read here. Paths become absolute, since children run in the home directory.
+ * sets them, so that the environment is not read here. Paths are absolute, since children run in the home directory.
  * The command line contains no secret: everybody on the machine can read it.
  */
 function command(
@@ -78,18 +78,14 @@ function command(
 ): ChildCommand {
   const { embeddedTemporal, localService } = addresses;
   const set: Record<string, string> = {
+    ...config.paths,
     SANDFLOW_HOME: config.home,
-    SANDFLOW_CACHE: resolve(config.cacheDirectory),
     SANDFLOW_TASK_QUEUE: config.taskQueue,
     SANDFLOW_FORKS_PER_SECOND: String(config.forksPerSecond),
     // The default of this setting depends on whether Temporal is configured. For a child it always is.
     SANDFLOW_DEPLOYMENT: config.deployment,
-    SANDBOX_WEBHOOK_SECRET_FILE: resolve(config.webhookSecretFile),
   };
   const unset: string[] = [];
-  if (config.encryption) set.SANDFLOW_ENCRYPTION_KEYS_FILE = config.encryption.keysFile;
-  if (config.notify.secretFileNamed) set.SANDFLOW_NOTIFY_SECRET_FILE = config.notify.secretFile;
-  if (config.sandboxService?.apiKeyFile) set.SANDBOX_API_KEY_FILE = resolve(config.sandboxService.apiKeyFile);
   if (embeddedTemporal) {
     set.TEMPORAL_ADDRESS = embeddedTemporal.address;
     set.TEMPORAL_NAMESPACE = embeddedTemporal.namespace;

@@ -4,6 +4,7 @@ import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { usableTemporalSettings } from '../secrecy/temporal-secrets.js';
+import { readProxies } from '../settings/environment.js';
 import { tunnelTo } from '../settings/proxies.js';
 import { requireOptions } from '../settings/required-options.js';
 import { temporalAddressProblem } from '../texts/urls.js';
@@ -42,8 +43,7 @@ export async function connectTemporal(
   const { timeoutMs = connectTimeoutMs, dataConverter, identity, isRepeated } = options;
   const { connectionOptions, namespace, address } = splitTarget(target);
   // The library of gRPC finds the proxy by itself, but it knows neither `*` nor a port in NO_PROXY.
-  // biome-ignore lint/style/noProcessEnv: that library reads the same variables.
-  const proxy = tunnelTo(address, process.env);
+  const proxy = tunnelTo(address, readProxies());
   const channelArgs = proxy ? {} : { 'grpc.enable_http_proxy': 0 };
   try {
     const asked = { ...connectionOptions, channelArgs, connectTimeout: timeoutMs };

@@ -1,6 +1,7 @@
 /** The command line of `sandflow-local-service`. */
 import { parseArgs } from 'node:util';
 import { SandflowError } from '../../../src/errors/sandflow-error.js';
+import { unexpandedPath } from '../../../src/settings/mistaken-text.js';
 
 export const usage = `Usage: sandflow-local-service --directory <path> [options]
 
@@ -48,6 +49,8 @@ export function readOptions(args: readonly string[]): ProgramOptions | 'version'
   if (values.version) return 'version';
   for (const [name, value] of Object.entries(values)) {
     if (value === '') throw badUsage(`--${name}: give a value.`);
+    const problem = typeof value === 'string' ? unexpandedPath(value) : undefined;
+    if (problem !== undefined) throw badUsage(`--${name} ${problem}.`);
   }
   if (values.directory === undefined) throw badUsage('--directory is missing.');
   return {

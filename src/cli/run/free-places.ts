@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { patchName } from '../../protocol/job/patch-name.js';
+import { joinPair } from '../../texts/path-pair.js';
 import { type GetPair, requireGetPlaces } from '../settings/file-pairs.js';
 import { UsageError } from '../usage-error.js';
 
@@ -51,7 +52,7 @@ async function takenPlace(pairs: readonly GetPair[], cwd: string): Promise<Usage
     const found = keepsOther ? await stat(path).catch(() => undefined) : undefined;
     if (!found) continue;
     const isPatch = pair.remote === patchName;
-    const named = isPatch ? `--get-diff=FOLDER:${local}` : `--get ${pair.remote}:${local}`;
+    const named = isPatch ? `--get-diff=${joinPair('FOLDER', local)}` : `--get ${joinPair(pair.remote, local)}`;
     return new UsageError(`${isPatch ? '--get-diff' : '--get'}: ${takenText(local, named)}.`);
   }
   return undefined;

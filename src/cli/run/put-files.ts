@@ -52,6 +52,19 @@ export async function findPutFiles(pairs: readonly PutPair[], cwd: string): Prom
 }
 
 /**
+ * Says which path to collect is certainly a folder, because a file is written below it.
+ * @returns the end of a message; undefined if there is none
+ */
+export function folderToCollect(collect: Iterable<string>, files: readonly LocalFile[]): string | undefined {
+  for (const path of collect) {
+    const folder = posix.normalize(path);
+    const inner = files.find(({ remotePath }) => isBelow(posix.normalize(remotePath), folder));
+    if (inner) return `${path} is a folder: ${inner.remotePath} is put into it. Name each file in it.`;
+  }
+  return undefined;
+}
+
+/**
  * Reads the files into the job's input.
  * @param store stores a content and returns its reference
  * @param options `maxInlineBytes`: how many bytes the input itself may hold; 128 KiB by default
@@ -113,7 +126,7 @@ async function addPath(
   top: string | undefined,
 ): Promise<void> {
   const unreadable = (cause: unknown): never => {
-    throw new PutFileError(`${shown} cannot be read. Check that it exists and is readable.`, { cause });
+    throw new PutFileError(`${shown} cannot be read${whyUnreadable(shown)}`, { cause });
   };
   const found = await stat(path).catch(unreadable);
   await access(path, constants.R_OK).catch(unreadable);
@@ -148,9 +161,19 @@ async function addPath(
   }
 }
 
+/** The end of a sentence about a file that cannot be read. */
+function whyUnreadable(path: string): string {
+  // Node gives this character for bytes that are no UTF-8, and looks for another name then.
+  if (path.includes('\ufffd'))
+    return ': its name is not UTF-8, such as one in Latin-1. Rename it, or pack it into an archive.';
+  const colon = path.includes(':') ? ' A colon in a path is written \\:, with a backslash before it.' : '';
+  return `. Check that it exists and is readable.${colon}`;
+}
+
 /** @throws UsageError for a link that is broken, or that leads to a folder or out of `folder` */
 async function requireInnerFile(link: string, shown: string, folder: string): Promise<void> {
   const target = await realpath(link).catch((cause: unknown) => {
+    if (shown.includes('\ufffd')) throw new PutFileError(`${shown} cannot be read${whyUnreadable(shown)}`, { cause });
     throw new PutFileError(`${shown} is a broken link. Fix or remove it.`, { cause });
   });
   if ((await stat(target)).isDirectory()) {
@@ -178,6 +201,6 @@ export async function readPutFile(file: LocalFile): Promise<Buffer> {
       await handle.close();
     }
   } catch (cause) {
-    throw new PutFileError(`${file.localPath} cannot be read. Check that it exists and is readable.`, { cause });
+    throw new PutFileError(`${file.localPath} cannot be read${whyUnreadable(file.localPath)}`, { cause });
   }
 }

@@ -11,7 +11,7 @@ import { requireWatch, UsageError } from '../usage-error.js';
 import { checkGetPlaces } from './free-places.js';
 import { generateJobId, type JobParts, jobInputOf } from './job-input.js';
 import type { RunOptions } from './options.js';
-import { findPutFiles } from './put-files.js';
+import { findPutFiles, folderToCollect } from './put-files.js';
 import { readBody } from './read-body.js';
 import { readPrompts, readScript } from './read-prompts.js';
 
@@ -50,6 +50,9 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
   const taken = await checkGetPlaces(parseGetPairs(get), options, io.cwd);
   const labels = parseLabelPairs(options.label);
   const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
+  const collect = gets.map(({ remote }) => remote);
+  const folder = folderToCollect(collect, localFiles);
+  if (folder !== undefined) throw new UsageError(`--get: ${folder}`);
   const parts = {
     deployment: config.deployment,
     jobId,
@@ -57,7 +60,7 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
     setupScript: await readScript(options.setup, '--setup', io.cwd),
     createBody: await readBody(options.createBody, '--create-body', io.cwd),
     promptBody: await readBody(options.promptBody, '--prompt-body', io.cwd),
-    collect: gets.map(({ remote }) => remote),
+    collect,
     collectDiff: diff?.remote,
   };
   const wanted = wantedOfJob(jobInputOf(options, { ...parts, put: [] }));

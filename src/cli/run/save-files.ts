@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path';
 import { isDiskFull, namingFullDisk } from '../../errors/disk-full.js';
 import { makeFolders } from '../../os/make-folders.js';
 import type { CollectedFile } from '../../protocol/job/job-result.js';
+import { joinPair } from '../../texts/path-pair.js';
 import type { ReportedFile } from '../output/job-report.js';
 import { programName } from '../program-name.js';
 import { replaceFile } from '../replace-file.js';
@@ -26,7 +27,7 @@ export async function saveFiles(
   jobId = 'ID',
 ): Promise<ReportedFile[]> {
   const again = (remote: string) =>
-    ` Or save it on another disk: ${programName} jobs watch ${jobId} --get '${remote}:OTHER_PATH'`;
+    ` Or save it on another disk: ${programName} jobs watch ${jobId} --get '${joinPair(remote, 'OTHER_PATH')}'`;
   const reported: ReportedFile[] = [];
   for (const file of collected) {
     const pair = pairs.find(({ remote }) => remote === file.path);
@@ -70,7 +71,7 @@ async function save(pair: GetPair, content: Buffer, cwd: string): Promise<string
   if (path !== place && (await lstat(place)).isSymbolicLink())
     throw new Error('it is a link to a folder. Name the place in that folder, with a slash');
   const other = keepsOther ? await readFile(path).catch(() => undefined) : undefined;
-  if (other && !other.equals(content)) throw new Error(takenText(local, `--get ${pair.remote}:${local}`));
+  if (other && !other.equals(content)) throw new Error(takenText(local, `--get ${joinPair(pair.remote, local)}`));
   await namingFullDisk(path, () => makeFolders(dirname(path)));
   await replaceFile(path, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
   return path;

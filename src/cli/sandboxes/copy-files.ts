@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
+import { unexpandedPath } from '../../settings/mistaken-text.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { replaceFile } from '../replace-file.js';
@@ -24,6 +25,8 @@ export async function copyFiles(from: string, to: string, context: CommandContex
   if ((source === undefined) === (target === undefined)) {
     throw new UsageError('One of the two must be in a sandbox, like bx_2345abcd:out/report.csv, and the other here.');
   }
+  const problem = unexpandedPath(target ? from : to);
+  if (problem !== undefined) throw new UsageError(`The path here ${problem}.`);
   if (target) await copyIn(from, target, context);
   else if (source) await copyOut(source, to, context);
 }

@@ -1,8 +1,8 @@
 /** `sandflow ssh`: registers a public key with a sandbox, and starts the OpenSSH client. */
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { homeFolder } from '../../os/home-folder.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';
@@ -46,7 +46,7 @@ export async function openShell(
 async function findKey(identity: string | undefined, cwd: string): Promise<KeyPair> {
   const files =
     identity === undefined
-      ? usualKeys.map((name) => join(homedir(), '.ssh', name))
+      ? usualKeys.map((name) => join(homeFolder(), '.ssh', name))
       : [resolve(cwd, identity.replace(/\.pub$/, ''))];
   for (const privateKeyFile of files) {
     const publicKey = await readFile(`${privateKeyFile}.pub`, 'utf8').catch(() => undefined);

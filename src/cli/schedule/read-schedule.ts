@@ -1,6 +1,7 @@
 /** Checks one schedule of the command line or of a file. */
 
 import { scheduleNameProblem } from '../../addresses/schedule-addresses.js';
+import { zoneOfMachine } from '../../os/zone-of-machine.js';
 import { longestCatchUpMs, longestJitterMs } from '../../protocol/limits.js';
 import type { ScheduleTimes } from '../../protocol/schedule.js';
 import { firstWindowCron } from '../../retention/index.js';
@@ -31,7 +32,7 @@ export interface ReadSchedule {
 
 /** @throws UsageError; what the file itself throws */
 export async function readSchedule(wish: ScheduleWish, context: CommandContext): Promise<ReadSchedule> {
-  const { deployment } = await context.io.readConfig();
+  const { deployment, timeZone } = await context.io.readConfig();
   const problem = scheduleNameProblem(deployment, wish.name);
   if (problem) throw new UsageError(`The name ${problem}.`);
   const jitterMs = wish.jitter === '0' ? 0 : parseDurationMs(wish.jitter, '--jitter', { mostMs: longestJitterMs });
@@ -40,7 +41,7 @@ export async function readSchedule(wish: ScheduleWish, context: CommandContext):
   const { name, overlap } = wish;
   const file = await readScheduledFile(wish.file, context);
   try {
-    return { name, times: timesOf(wish, file), overlap, jitterMs, catchUpMs, file };
+    return { name, times: timesOf(wish, file, timeZone), overlap, jitterMs, catchUpMs, file };
   } catch (error) {
     await closeFile(file);
     throw error;
@@ -52,7 +53,11 @@ export async function closeFile(file: ScheduledFile): Promise<void> {
   if (file.kind === 'batch') await file.read.close();
 }
 
-function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, file: ScheduledFile): ScheduleTimes {
+function timesOf(
+  { cron, zone }: Pick<AddOptions, 'cron' | 'zone'>,
+  file: ScheduledFile,
+  timeZone: string | undefined,
+): ScheduleTimes {
   if (zone !== undefined && !isTimeZone(zone)) {
     throw new UsageError(
       `--zone: "${zone}" is not a time zone. Use an IANA name with its capital letters, like Europe/Vienna or UTC.`,
@@ -62,7 +67,7 @@ function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, file: Schedu
     if (/^(CRON_)?TZ=/.test(cron)) throw new UsageError('--cron must not name a time zone. Use --zone.');
     const problem = cronProblem(cron);
     if (problem !== undefined) throw new UsageError(`--cron ${problem}.`);
-    return { cron, zone: zone ?? zoneOfThisMachine() };
+    return { cron, zone: zone ?? requireZone(timeZone) };
   }
   if (file.kind !== 'cleanup') {
     throw new UsageError('--cron is missing. Say when the schedule runs, like --cron "30 2 * * 1-5".');
@@ -71,4 +76,11 @@ function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, file: Schedu
   return firstWindowCron(file.policy);
 }
 
-const zoneOfThisMachine = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+function requireZone(timeZone: string | undefined): string {
+  const zone = zoneOfMachine(timeZone);
+  if (zone !== undefined) return zone;
+  const setting = timeZone === undefined ? 'The time zone of this machine' : `TZ, which is "${timeZone}",`;
+  throw new UsageError(
+    `--zone is missing: ${setting} is not the IANA name of a time zone. Use one, like --zone Europe/Vienna.`,
+  );
+}

@@ -2,6 +2,8 @@
 import { posix } from 'node:path';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { patchName } from '../../protocol/job/patch-name.js';
+import { unexpandedPath } from '../../settings/mistaken-text.js';
+import { joinPair, splitPair } from '../../texts/path-pair.js';
 import { requirePlaces } from '../output-places.js';
 import { UsageError } from '../usage-error.js';
 
@@ -17,21 +19,24 @@ export interface GetPair {
   readonly named?: boolean;
 }
 
-/**
- * Splits at the last colon, so that a local name may contain a colon. Without a remote path, the file or folder keeps its
- * own name in the working directory of the sandbox.
- */
+/** Without a remote path, the file or folder keeps its own name in the working directory of the sandbox. */
 export function parsePutPair(text: string): PutPair {
-  const colon = text.lastIndexOf(':');
-  const local = colon < 0 ? text : text.slice(0, colon);
-  const remote = colon < 0 ? posix.basename(text) : text.slice(colon + 1);
+  const [local, given] = splitPair(text);
+  const remote = given ?? posix.basename(local);
   if (local === '' || remote === '') {
     throw new UsageError(
       `--put must be LOCAL or LOCAL:REMOTE, like report.csv or report.csv:data/report.csv, not "${text}".`,
     );
   }
+  for (const path of [local, remote]) requireMeantPath(path, '--put');
   requireInside(remote, '--put');
   return { local, remote };
+}
+
+/** Neither side expands anything: `~/x` would be a folder of that name. @throws UsageError */
+function requireMeantPath(path: string, option: string): void {
+  const problem = unexpandedPath(path);
+  if (problem !== undefined) throw new UsageError(`${option}: ${JSON.stringify(path)} ${problem}.`);
 }
 
 /** Refuses now what the service would refuse only after the sandbox has started. @throws UsageError */
@@ -41,6 +46,7 @@ export function requireInside(remote: string, option: string): void {
 
 /** Refuses a path of `--get` that cannot name one file inside the sandbox. @throws UsageError */
 function requireFile(remote: string): void {
+  requireMeantPath(remote, '--get');
   requireInside(remote, '--get');
   const problem = fileProblem(remote);
   if (problem !== undefined) throw new UsageError(`--get: ${remote} ${problem}.`);
@@ -48,17 +54,16 @@ function requireFile(remote: string): void {
 
 /** Without a local path, the file is saved under its own name in the current folder. */
 export function parseGetPair(text: string): GetPair {
-  const colon = text.lastIndexOf(':');
-  const remote = colon < 0 ? text : text.slice(0, colon);
-  const given = colon < 0 ? '' : text.slice(colon + 1);
+  const [remote, given] = splitPair(text);
   const name = posix.basename(remote);
-  if (remote === '' || (colon >= 0 && given === '')) {
+  if (remote === '' || given === '') {
     throw new UsageError(
       `--get must be REMOTE or REMOTE:LOCAL, like out/report.csv or out/report.csv:report.csv, not "${text}".`,
     );
   }
   requireFile(remote);
-  if (given === '') return { remote, local: name };
+  if (given === undefined) return { remote, local: name };
+  requireMeantPath(given, '--get');
   return given.endsWith('/') ? { remote, local: `${given}${name}` } : { remote, local: given, named: true };
 }
 
@@ -69,14 +74,15 @@ export function parseGetPair(text: string): GetPair {
 export function parseGetDiff(value: string | true | undefined): GetPair | undefined {
   if (value === undefined) return undefined;
   if (value === true) return { remote: '.', local: patchName };
-  const colon = value.lastIndexOf(':');
-  const remote = (colon < 0 ? value : value.slice(0, colon)) || '.';
-  const local = colon < 0 ? patchName : value.slice(colon + 1);
+  const [folder, given] = splitPair(value);
+  const remote = folder || '.';
+  const local = given ?? patchName;
   if (value === '' || local === '') {
     throw new UsageError(`--get-diff must be FOLDER or FOLDER:LOCAL, like app or app:fix.patch, not "${value}".`);
   }
+  for (const path of [remote, local]) requireMeantPath(path, '--get-diff');
   requireInside(remote, '--get-diff');
-  if (colon < 0) return { remote, local };
+  if (given === undefined) return { remote, local };
   return local.endsWith('/') ? { remote, local: `${local}${patchName}` } : { remote, local, named: true };
 }
 
@@ -84,27 +90,36 @@ export function parseGetDiff(value: string | true | undefined): GetPair | undefi
 export function diffFolderOf(value: string | true | undefined): string | undefined {
   if (value === undefined || value === true) return value && '.';
   if (value === '') throw new UsageError('--get-diff must be a folder, like app.');
-  if (value.includes(':')) {
+  const [folder, local] = splitPair(value);
+  if (local !== undefined) {
     throw new UsageError(
       `--get-diff must be a folder, like app, not "${value}". A batch saves each patch below the folder of its item.`,
     );
   }
-  requireInside(value, '--get-diff');
-  return value;
+  requireMeantPath(folder, '--get-diff');
+  requireInside(folder, '--get-diff');
+  return folder;
 }
 
 /** Adds the patch to the values of `--get`, in the form that `parseGetPairs` reads. */
 export function withPatch(get: readonly string[], diff: GetPair | undefined): readonly string[] {
   if (diff === undefined) return get;
-  if (diff.named) return [...get, `${patchName}:${diff.local}`];
-  return [...get, diff.local === patchName ? patchName : `${patchName}:${posix.dirname(diff.local)}/`];
+  if (diff.named) return [...get, joinPair(patchName, diff.local)];
+  return [...get, diff.local === patchName ? patchName : joinPair(patchName, `${posix.dirname(diff.local)}/`)];
 }
 
-/** @throws UsageError if a file cannot be saved at its local path */
+/**
+ * @throws UsageError if a file cannot be saved at its local path, or if a path alone is a folder here: then it is most
+ * likely one in the sandbox, too
+ */
 export function requireGetPlaces(pairs: readonly GetPair[], cwd: string): Promise<void> {
-  const how = { option: '--get', kind: 'file', intoFolder: true, refusesLink: true } as const;
+  const how = { option: '--get', kind: 'file', refusesLink: true } as const;
   return requirePlaces(
-    pairs.map(({ local }) => ({ ...how, path: local })),
+    pairs.map(({ remote, local, named }) => ({
+      ...how,
+      path: local,
+      intoFolder: named === true || local !== posix.basename(remote),
+    })),
     cwd,
   );
 }

@@ -3,7 +3,7 @@ import { constants, existsSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { homeFolder } from '../../os/home-folder.js';
-import { isTrustedOwner } from '../../os/owner.js';
+import { isOwnGroup, isTrustedOwner } from '../../os/owner.js';
 import { checkInput, problemLine } from '../../settings/input-problems.js';
 import { withoutMark } from '../../texts/parse-json.js';
 import { badConfiguration } from '../usage-error.js';
@@ -68,7 +68,7 @@ async function readTrusted(path: string): Promise<string> {
     const stats = await file.stat();
     if (!stats.isFile()) throw refuse('it is not a regular file');
     if (!isTrustedOwner(stats.uid)) throw refuse(`it belongs to user ${stats.uid}`);
-    const byGroup = stats.mode & writableByGroup && stats.gid !== process.getegid?.();
+    const byGroup = stats.mode & writableByGroup && !isOwnGroup(stats.gid);
     if (stats.mode & writableByEverybody || byGroup) throw refuse('others may write to it');
     if (stats.size > maxBytes) throw refuse('it is too large');
     return await file.readFile('utf8');

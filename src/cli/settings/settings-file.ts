@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { settingsOn } from '../../job-settings/fields.js';
 import type { Kind } from '../../job-settings/setting.js';
 import { readYaml } from '../../settings/read-yaml.js';
+import { joinPair } from '../../texts/path-pair.js';
 import type { CliIo } from '../io.js';
 import { programName } from '../program-name.js';
 import { readTextFile } from '../text-file.js';
@@ -99,7 +100,7 @@ function inPlace(kind: Kind, value: unknown, placing: Placing): unknown {
   }
   if (kind !== 'files') return value;
   const { local, remote } = parsePutPair(value);
-  return `${inFolder(local)}:${remote}`;
+  return joinPair(inFolder(local), remote);
 }
 
 function isFile(path: string): boolean {

@@ -2,7 +2,11 @@ import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { requireMeantValues } from '../../../src/cli/meant-values.js';
 
-const command = new Command('run').option('--get-diff [remote]').option('--prompt <text>').option('--json');
+const command = new Command('run')
+  .option('--get-diff [remote]')
+  .option('--prompt <text>')
+  .option('--out <folder>')
+  .option('--json');
 
 describe('an option whose value may be left out', () => {
   it.each([
@@ -17,6 +21,23 @@ describe('an option whose value may be left out', () => {
   it.each([[['--prompt', '']], [['--prompt=']], [['--json', '--prompt', '', 'x']]])(
     'refuses an empty value: %j',
     (args) => expect(() => requireMeantValues(command, args)).toThrow('--prompt has an empty value.'),
+  );
+
+  it.each(['~/x', '~', '"/x"', '$HOME/x', '$(pwd)/x', 'file:///x', '/x\r', '/x\n', '`x`', '/caf\ufffd'])(
+    'refuses a path that no shell has expanded: %s',
+    (path) => {
+      for (const args of [[`--out=${path}`], ['--out', path]]) {
+        expect(() => requireMeantValues(command, args)).toThrow(
+          /^--out (?:begins|contains|ends|is a URL|is not UTF-8)/,
+        );
+      }
+      expect(() => requireMeantValues(command, ['--out', '/x', '--prompt', path])).not.toThrow();
+    },
+  );
+
+  it.each(['./~', './"x"', './$x', '-', '/x # y', ' /x', 'a\nb', '東京', 'a$b', 'x~'])(
+    'takes any other path: %j',
+    (path) => expect(() => requireMeantValues(command, [`--out=${path}`])).not.toThrow(),
   );
 
   it.each([

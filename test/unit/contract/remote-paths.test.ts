@@ -22,13 +22,13 @@ it.each([
   ['.', 'is a folder'],
   ['/', 'is a folder'],
   ['out/*.txt', 'is a pattern'],
-  ['out/?.txt', 'is a pattern'],
+  ['out/?*.txt', 'is a pattern'],
   ['{a,b}.txt', 'is a pattern'],
 ])('%s names no file, because it %s', (path, why) => {
   expect(fileProblem(path)).toContain(why);
 });
 
-it.each(['out', '.env', 'a/..b', 'app/[id]/page.tsx', '{a}.txt', 'a:b.txt', 'a b.txt'])(
+it.each(['out', '.env', 'a/..b', 'app/[id]/page.tsx', '{a}.txt', 'a:b.txt', 'a b.txt', 'a?b.txt', 'page?id=1'])(
   '%s may name a file',
   (path) => {
     expect(fileProblem(path)).toBeUndefined();

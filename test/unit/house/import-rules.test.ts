@@ -75,8 +75,9 @@ describe('effects', () => {
     expect(found.sort()).toEqual(['local-service/src/program/main.ts', 'src/cli/main.ts']);
   });
 
-  test('only the configuration reads the environment, and what corrects how a library reads it', () => {
-    const found = productFiles.filter((file) => /\bprocess\.env\b|from 'node:process'/.test(readSource(file)));
-    expect(found).toEqual(['src/config.ts', 'src/temporal/connect.ts']);
+  test('one file reads the environment, and one asks for the home folder, which may be empty there', () => {
+    const having = (read: RegExp) => productFiles.filter((file) => read.test(readSource(file)));
+    expect(having(/\bprocess\.env\b|\bprocess\['env'|from 'node:process'/)).toEqual(['src/settings/environment.ts']);
+    expect(having(/\bhomedir\(/)).toEqual(['src/os/home-folder.ts']);
   });
 });

@@ -31,7 +31,7 @@ export const importRules: readonly Rule[] = [
   { part: 'src/texts', own: [], packages: [] },
   { part: 'src/errors', own: [], packages: [] },
   { part: 'src/secrecy', own: ['src/errors'], packages: [] },
-  { part: 'src/settings', own: ['src/errors', 'src/secrecy', 'src/texts'], packages: ['yaml', 'zod'] },
+  { part: 'src/settings', own: ['src/errors', 'src/secrecy', 'src/texts'], packages: ['node:path', 'yaml', 'zod'] },
   { part: 'src/addresses', own: [], packages: [] },
   { part: 'src/contract/workflow-safe', own: ['src/errors', 'src/texts'], packages: [] },
   { part: 'src/contract', own: ['src/addresses', 'src/errors', 'src/texts'], packages: ['zod'] },
@@ -174,7 +174,11 @@ export const importRules: readonly Rule[] = [
     own: [...ground, 'src/addresses', 'src/contract', 'src/os', 'src/temporal-config.ts'],
     packages: ['node:'],
   },
-  { part: 'src/temporal-config.ts', own: [...ground, 'src/os'], packages: ['@temporalio/envconfig'] },
+  {
+    part: 'src/temporal-config.ts',
+    own: [...ground, 'src/os'],
+    packages: ['@temporalio/envconfig', 'node:crypto', 'node:fs'],
+  },
   { part: 'src/index.ts', own: ['src', 'workflows', 'activities'], packages: [] },
 ];
 

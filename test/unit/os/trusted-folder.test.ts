@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ensureKeyFile, readJsonFile, readPrivateFile } from '../../../src/os/private-file.js';
 import { checkTrustedFolder, prepareTrustedFolder } from '../../../src/os/trusted-folder.js';
 import { findTemporalServer } from '../../../src/temporal-server/find.js';
@@ -31,7 +31,10 @@ beforeEach(() => {
   home = join(around, 'home');
   mkdirSync(home, { mode: 0o700 });
 });
-afterEach(() => rmSync(around, { recursive: true, force: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(around, { recursive: true, force: true });
+});
 
 describe('a home', () => {
   it('that others may read is closed to them', async () => {
@@ -81,6 +84,36 @@ describe('a home', () => {
     chmodSync(join(around, 'loose'), 0o666);
     symlinkSync(join(around, 'loose'), join(home, 'local-api-key'));
     await expect(prepare()).rejects.toMatchObject(refused(/link to a file that others may write to/));
+  });
+
+  asRoot('in a folder of a further group is accepted if nobody else belongs to the group', async () => {
+    // As the volume of a container: nobody knows the group.
+    const [volume, known] = [54_321, 0];
+    chownSync(around, 0, volume);
+    chmodSync(around, 0o2770);
+    await expect(prepare()).rejects.toMatchObject(refused(/can be written by group 54321/));
+    vi.spyOn(process, 'getgroups').mockReturnValue([known, volume]);
+    await prepare();
+    home = join(around, 'new', 'home');
+    await prepare();
+    chmodSync(around, 0o2777);
+    await expect(prepare()).rejects.toMatchObject(refused(/can be written by everybody/));
+  });
+
+  asRoot.each([
+    ['another one', 'echo staff:x:54321:root,alice', false],
+    ['only this user', 'echo staff:x:54321:root', true],
+    ['an account as its first group', 'test $1 = group && exit 2; echo bob:x:1001:54321::/home/bob:/bin/sh', false],
+    ['nobody can say', 'exit 3', false],
+  ])('in a folder of a further group to which belongs %s', async (_, answer, isAccepted) => {
+    writeFileSync(join(around, 'getent'), `#!/bin/sh\n${answer}\n`, { mode: 0o755 });
+    vi.stubEnv('PATH', `${around}:${process.env.PATH}`);
+    vi.spyOn(process, 'getgroups').mockReturnValue([54_321]);
+    chownSync(around, 0, 54_321);
+    chmodSync(around, 0o770);
+    const preparing = prepare();
+    if (isAccepted) await preparing;
+    else await expect(preparing).rejects.toMatchObject(refused(/can be written by group 54321/));
   });
 
   asRoot('of another user is refused, also for root', async () => {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { readSecrets } from '../../../src/bridge/index.js';
 import { notifyTargetOf } from '../../../src/cli/notify/notify-target.js';
 import { checkUrl } from '../../../src/cli/webhooks/check-url.js';
@@ -60,11 +61,13 @@ const kinds: readonly (readonly [kind: string, make: () => string, read: Read])[
   [
     'line of a TLS key',
     random,
-    fromEnvironment((secret) => ({
-      ...temporal,
-      TEMPORAL_TLS_CLIENT_CERT_DATA: 'certificate',
-      TEMPORAL_TLS_CLIENT_KEY_DATA: `-----BEGIN PRIVATE KEY-----\n${secret}\n${hex()}\n-----END PRIVATE KEY-----\n`,
-    })),
+    // It is refused, since no certificate belongs to it, and kept all the same.
+    (secret, directory) => {
+      const key = `-----BEGIN PRIVATE KEY-----\n${secret}\n${hex()}\n-----END PRIVATE KEY-----\n`;
+      const env = { TEMPORAL_TLS_CLIENT_CERT_DATA: 'certificate', TEMPORAL_TLS_CLIENT_KEY_DATA: key };
+      const read = fromEnvironment(() => ({ ...temporal, ...env }));
+      expect(() => read(secret, directory)).toThrow('TEMPORAL_TLS_CLIENT_CERT_DATA holds no certificate');
+    },
   ],
   ['codec key', () => newKeyLine('k').slice(2), fromFile(readKeyRing, (secret) => `k:${secret}`)],
   ['token of the codec server', random, (token) => createCodecServer({ codec, token: `${token}\n`, origins: [] })],

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.js';
+import { knownVariables, pathsIn } from '../../../src/settings/environment.js';
 import { bridgeCommand, type ChildCommand, workerCommand } from '../../../src/supervisor/children.js';
 import { settingsDigest } from '../../../src/supervisor/control-protocol.js';
 
@@ -56,6 +58,26 @@ describe('the command lines of the stack', () => {
       deployment: 'default',
     });
   });
+});
+
+it('every relative path means the same to a child, which runs in another folder', () => {
+  const paths = { ...pathsIn(Object.fromEntries([...knownVariables.keys()].map((name) => [name, './a/b']))) };
+  delete paths.TEMPORAL_CONFIG_FILE;
+  for (const name of [
+    'TEMPORAL_TLS_CLIENT_CERT_PATH',
+    'TEMPORAL_TLS_CLIENT_KEY_PATH',
+    'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  ])
+    delete paths[name];
+  const environment = {
+    ...paths,
+    TEMPORAL_ADDRESS: 'temporal.example.com:7233',
+    SANDBOX_API_URL: 'https://api.example.com/v1',
+  };
+  const config = readConfig(environment);
+  const seen = see(workerCommand(main, config, {}), environment).environment;
+  for (const name of Object.keys(paths)) expect(seen[name], name).toBe(resolve('a/b'));
+  expect(readConfig(seen)).toMatchObject({ results: config.results, sandboxService: config.sandboxService });
 });
 
 describe('the digest of the settings', () => {

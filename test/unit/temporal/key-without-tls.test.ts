@@ -1,8 +1,8 @@
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../../src/config.js';
 import { connectTemporal } from '../../../src/temporal/connect.js';
-import { readTemporalConfig } from '../../../src/temporal-config.js';
 
 const key = 'canary-key';
 
@@ -16,12 +16,12 @@ async function keyReadWith(tls: string | undefined): Promise<unknown> {
     stream.respond({ ':status': 200, 'grpc-status': '7', 'content-type': 'application/grpc' }, { endStream: true });
   });
   await new Promise<void>((listens) => server.listen(0, '127.0.0.1', listens));
-  const { connect } = readTemporalConfig({
+  const { connect } = readConfig({
     TEMPORAL_ADDRESS: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     TEMPORAL_API_KEY: key,
     TEMPORAL_CONFIG_FILE: '/nowhere/temporal.toml',
     TEMPORAL_TLS: tls,
-  });
+  }).temporal;
   await expect(connectTemporal(connect, { timeoutMs: 1_000 })).rejects.toThrow();
   return read;
 }

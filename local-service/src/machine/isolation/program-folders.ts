@@ -1,7 +1,7 @@
 /** Checks the folders of programs that the settings show to sandboxes. */
 import { realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, normalize } from 'node:path';
+import { homeFolder } from '../../../../src/os/home-folder.js';
 import { isBelow } from '../../../../src/os/is-below.js';
 import type { MachineDirectories } from '../disk/directories.js';
 import { sandboxHome } from '../disk/directories.js';
@@ -25,7 +25,7 @@ export function checkedProgramFolders(
     const folder = normalize(given).replace(/(.)\/+$/, '$1');
     if (!isFolder(folder)) throw refuse('is not a folder that this user can read');
     const real = realpathSync(folder);
-    const holds = [homedir(), root].find((path) => isIn(realOf(path), real));
+    const holds = [homeFolder(), root].find((path) => isIn(realOf(path), real));
     if (holds !== undefined)
       throw refuse(`holds ${holds}, which sandboxes must not see. Name a folder of programs only`);
     // A sandbox could read the disks of the others there.

@@ -6,7 +6,14 @@ import type { FanoutItem } from '../../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../../protocol/job/job-input.js';
 import { patchName } from '../../../protocol/job/patch-name.js';
 import { collectsPatchTwice, patchNameTaken } from '../../../workflow-client/jobs/job-input.js';
-import { findPutFiles, type LocalFile, PutFileError, readPutFiles, scriptNotice } from '../../run/put-files.js';
+import {
+  findPutFiles,
+  folderToCollect,
+  type LocalFile,
+  PutFileError,
+  readPutFiles,
+  scriptNotice,
+} from '../../run/put-files.js';
 import type { PutPair } from '../../settings/file-pairs.js';
 import { UsageError } from '../../usage-error.js';
 import { createItemPlaces, type ItemGets } from './item-places.js';
@@ -60,7 +67,8 @@ export function createItemFiles({ cwd, put: common, gets, collectDiff }: ItemFil
     return reading;
   }
 
-  function requireOwnPlaces({ collect, collectDiff: ownDiff, place }: ItemWish): void {
+  function requireOwnPlaces(wish: ItemWish): void {
+    const { collect, collectDiff: ownDiff } = wish;
     const diff = ownDiff ?? collectDiff;
     const placeOf = createItemPlaces(gets);
     try {
@@ -70,9 +78,7 @@ export function createItemFiles({ cwd, put: common, gets, collectDiff }: ItemFil
       }
       for (const path of diff === undefined ? paths : [...paths, patchName]) placeOf(path);
     } catch (cause) {
-      const { message } = cause as Error;
-      if (collect === undefined && ownDiff === undefined) throw new UsageError(`--get: ${message}`, { cause });
-      throw new ItemsError(place, `get: ${message}`, { cause });
+      throw problemOf(wish, (cause as Error).message, cause);
     }
   }
 
@@ -92,9 +98,10 @@ export function createItemFiles({ cwd, put: common, gets, collectDiff }: ItemFil
         if (problem !== undefined) throw new ItemsError(wish.place, `get: ${path} ${problem}.`);
       }
       requireOwnPlaces(wish);
-      for (const file of await filesOf(wish)) {
-        if (file.isExecutable || file.hasCr) scripts.set(file.remotePath, file);
-      }
+      const files = await filesOf(wish);
+      const folder = folderToCollect([...gets.keys(), ...paths.get], files);
+      if (folder !== undefined) throw problemOf(wish, folder);
+      for (const file of files) if (file.isExecutable || file.hasCr) scripts.set(file.remotePath, file);
     },
     scriptNotice: () => scriptNotice(scripts.values()),
     async read(wish, store) {
@@ -111,4 +118,10 @@ export function createItemFiles({ cwd, put: common, gets, collectDiff }: ItemFil
       };
     },
   };
+}
+
+/** Names the item if it has paths of its own; otherwise the option. */
+function problemOf({ collect, collectDiff, put, place }: ItemWish, message: string, cause?: unknown): Error {
+  const isOwn = collect !== undefined || collectDiff !== undefined || put.length > 0;
+  return isOwn ? new ItemsError(place, `get: ${message}`, { cause }) : new UsageError(`--get: ${message}`, { cause });
 }

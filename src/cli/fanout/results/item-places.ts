@@ -1,6 +1,7 @@
 /** Where the files of an item are saved below its folder: at their remote paths, or where `--get` places them. */
 import { isAbsolute, posix } from 'node:path';
 import { leadsOutOfSandbox } from '../../../contract/remote-paths.js';
+import { splitPair } from '../../../texts/path-pair.js';
 import { pathInside } from '../../place-below.js';
 import { parseGetPair } from '../../settings/file-pairs.js';
 import { UsageError } from '../../usage-error.js';
@@ -16,7 +17,7 @@ export function parseItemGets(texts: readonly string[]): ItemGets {
   const gets = new Map<string, string>();
   for (const text of texts) {
     const { remote, local } = parseGetPair(text);
-    const place = text.includes(':') ? placeFor(remote, local) : remote;
+    const place = splitPair(text)[1] === undefined ? remote : placeFor(remote, local);
     const other = gets.get(remote) ?? place;
     if (other !== place) {
       throw new UsageError(`--get: ${remote} would be saved as ${other} and as ${place}. Name it once.`);

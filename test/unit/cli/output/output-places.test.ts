@@ -1,11 +1,11 @@
 /** Where results may be saved. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { requireResultPlaces } from '../../../../src/cli/fanout/result-places.js';
 import { requirePlaces } from '../../../../src/cli/output-places.js';
-import { requireGetPlaces } from '../../../../src/cli/settings/file-pairs.js';
+import { parseGetPairs, requireGetPlaces } from '../../../../src/cli/settings/file-pairs.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
 it.skipIf(process.platform === 'win32')(
@@ -48,6 +48,17 @@ it.skipIf(process.platform === 'win32')('a link that leads nowhere, or where it 
   symlinkSync('.', join(cwd, 'fanout-b'));
   await expect(requireResultPlaces('b', {}, { cwd })).rejects.toThrow('fanout-b is a link to a folder');
   await requireResultPlaces('b', { out: 'round' }, { cwd });
+});
+
+it('a path alone that is a folder here is no file to collect, and a place in a folder is', async () => {
+  const cwd = await temporaryDirectory();
+  mkdirSync(join(cwd, 'out'));
+  for (const get of ['out', 'a/out', './out']) {
+    await expect(requireGetPlaces(parseGetPairs([get]), cwd)).rejects.toThrow(
+      '--get: out is a folder. Choose a file in it',
+    );
+  }
+  await requireGetPlaces(parseGetPairs(['out:out', 'out/b.md', 'c:out/', 'd:./']), cwd);
 });
 
 it('the try leaves nothing behind', async () => {

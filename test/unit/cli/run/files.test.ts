@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
-import { findPutFiles, readPutFiles, scriptNotice } from '../../../../src/cli/run/put-files.js';
+import { parseItemGets } from '../../../../src/cli/fanout/results/item-places.js';
+import { findPutFiles, folderToCollect, readPutFiles, scriptNotice } from '../../../../src/cli/run/put-files.js';
 import { saveFiles } from '../../../../src/cli/run/save-files.js';
 import {
   diffFolderOf,
@@ -13,6 +15,7 @@ import {
   parsePutPair,
   withPatch,
 } from '../../../../src/cli/settings/file-pairs.js';
+import { joinPair, splitPair } from '../../../../src/texts/path-pair.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
 function collected(path: string, content: string) {
@@ -28,6 +31,95 @@ function collected(path: string, content: string) {
 }
 
 describe('--put and --get', () => {
+  it.each([
+    ['a\\:b.md', ['a:b.md', undefined]],
+    ['a\\:b.md:c.md', ['a:b.md', 'c.md']],
+    ['n.md:a\\:b.md', ['n.md', 'a:b.md']],
+    ['a\\:b:c\\:d', ['a:b', 'c:d']],
+    ['a:b:c', ['a:b', 'c']],
+    ['a\\\\:b', ['a\\', 'b']],
+    ['a\\\\\\:b', ['a\\:b', undefined]],
+    ['a\\b:c\\d', ['a\\b', 'c\\d']],
+    ['a\\\\b', ['a\\\\b', undefined]],
+    [':x', ['', 'x']],
+    ['x:', ['x', '']],
+  ])('a backslash before a colon makes it part of a name: %s', (text, pair) => {
+    expect(splitPair(text)).toEqual(pair);
+  });
+
+  it('what is joined is split into the same', () => {
+    const path = fc.string({ unit: fc.constantFrom('a', ':', '\\', '/', '.', ' ', 'ü') });
+    fc.assert(
+      fc.property(path, path, (one, other) => void expect(splitPair(joinPair(one, other))).toEqual([one, other])),
+    );
+  });
+
+  it('names with colons are put, saved and named in what to do, in both directions', async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'n:1.md'), 'x');
+    const files = await findPutFiles([parsePutPair('n\\:1.md'), parsePutPair('n\\:1.md:a\\:b.md')], cwd);
+    expect(files.map(({ remotePath }) => remotePath)).toEqual(['n:1.md', 'a:b.md']);
+    await expect(findPutFiles([parsePutPair('n:1.md:a:b.md')], cwd)).rejects.toThrow(
+      'A colon in a path is written \\:',
+    );
+    const pairs = parseGetPairs(['a\\:b.md:c\\:d.md', 'e\\:f.md']);
+    expect(pairs.map(({ local }) => local)).toEqual(['c:d.md', 'e:f.md']);
+    await writeFile(join(cwd, 'e:f.md'), 'mine');
+    const collect = pairs.map(({ remote }) => collected(remote, 'new'));
+    const saved = await saveFiles(collect, pairs, async () => Buffer.from('new'), cwd);
+    expect(saved[0]).toMatchObject({ localPath: join(cwd, 'c:d.md'), error: null });
+    expect(saved[1]?.error).toContain('--get e\\:f.md:e\\:f.md');
+    expect(parseGetPairs(withPatch([], parseGetDiff('app:fix\\:1.patch')))[0]?.local).toBe('fix:1.patch');
+    expect(diffFolderOf('a\\:b')).toBe('a:b');
+    expect([...parseItemGets(['a\\:b.md', 'c:d\\:e'])]).toEqual([
+      ['a:b.md', 'a:b.md'],
+      ['c', 'd:e'],
+    ]);
+  });
+
+  it.each(['~/x', '~', '$HOME/x', '$(pwd)/x', '"x"', 'file:///x', 'x\r', 'x\n', 'caf\ufffd.txt'])(
+    'refuses what neither side expands or could mean: %s',
+    (path) => {
+      const refused = /^--(?:put|get|get-diff): ".*" (?:begins|contains|ends|is a URL|is not UTF-8)/;
+      for (const pair of [path, `${path}:a`, `a:${path}`]) {
+        const plain = pair.replace(/^file:\/\/\//, 'file\\:///').replace('a:file:', 'a:file\\:');
+        expect(() => parsePutPair(plain), plain).toThrow(refused);
+        expect(() => parseGetPairs([plain]), plain).toThrow(refused);
+        if (plain !== path) expect(() => parseGetDiff(plain), plain).toThrow(refused);
+      }
+    },
+  );
+
+  it.each(['./~/x', './"x"', './$x', ' x', 'x # y', 'a\nb', 'a?b', "it's", '%2F'])(
+    'takes any other name: %j',
+    (path) => {
+      expect(parsePutPair(`${path}:${path}`)).toEqual({ local: path, remote: path });
+      expect(parseGetPairs([`${path}:${path}`])[0]).toMatchObject({ local: path, remote: path });
+    },
+  );
+
+  it('says that a name is not UTF-8, in a folder too', async () => {
+    const cwd = await temporaryDirectory();
+    await mkdir(join(cwd, 'tree'));
+    await writeFile(Buffer.concat([Buffer.from(`${join(cwd, 'tree')}/caf`), Buffer.from([0xe9])]), 'x');
+    for (const local of ['tree', 'tree/caf\ufffd']) {
+      const found = findPutFiles([{ local, remote: 'x' }], cwd);
+      await expect(found).rejects.toThrow('--put: tree/caf\ufffd cannot be read: its name is not UTF-8');
+    }
+  });
+
+  it('a path to collect is a folder if a file is put below it', async () => {
+    const cwd = await temporaryDirectory();
+    await mkdir(join(cwd, 'tree/inner'), { recursive: true });
+    await writeFile(join(cwd, 'tree/inner/a.md'), 'x');
+    await writeFile(join(cwd, 'b.md'), 'x');
+    const files = await findPutFiles(['tree', 'b.md:out/b.md', 'b.md:/srv/b.md'].map(parsePutPair), cwd);
+    for (const path of ['tree', './tree', 'tree/inner', 'out', 'a/../out', '/srv', '//srv'])
+      expect(folderToCollect(['x', path], files)).toMatch(` is a folder: `);
+    for (const path of ['tree/inner/a.md', 'out/b.md', 'ou', 'outer', 'srv', 'b.md', '/out'])
+      expect(folderToCollect([path], files)).toBeUndefined();
+  });
+
   it('splits at the last colon, and uses the name of the file by default', () => {
     expect(parsePutPair('a:b.txt:/srv/c.txt')).toEqual({ local: 'a:b.txt', remote: '/srv/c.txt' });
     expect(parsePutPair('bin/agent.sh')).toEqual({ local: 'bin/agent.sh', remote: 'agent.sh' });
