@@ -3,6 +3,7 @@
 import { diskFull, isDiskFull } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import type { JobError } from '../protocol/job/job-result.js';
+import { missingApiOf } from '../temporal/missing-api.js';
 import { numberIn, recordIn, stringIn } from './error-fields.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { pathProblemOf } from './path-problems.js';
@@ -19,7 +20,8 @@ export function plainError(code: string, message: string): JobError {
 }
 
 /** Never throws. An unexpected error has the code `internal`. */
-export function failureOf(error: unknown): Failure {
+export function failureOf(thrown: unknown): Failure {
+  const error = missingApiOf(thrown) ?? thrown;
   const exitCode = exitCodeOf(error);
   return {
     exitCode,

@@ -10,21 +10,14 @@ if (problem === undefined) void run();
 else process.stderr.write(`error: ${problem}\n`, () => process.exit(2));
 
 async function run(): Promise<void> {
-  const { constants } = await import('node:os');
   const { fileURLToPath } = await import('node:url');
   const { inspect } = await import('node:util');
   const args = process.argv.slice(2);
   const isWorker = args.find((arg) => !arg.startsWith('-')) === 'worker';
   const loaded = isWorker ? await import('./start-worker.js') : await import('./start.js');
-  const { exitCodes, readConfig, runCli, withoutSecrets } = loaded;
+  const { askedToEnd, exitCodes, readConfig, runCli, withoutSecrets } = loaded;
 
-  const interrupt = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (interrupt.signal.aborted) process.exit(128 + constants.signals[signal]);
-      interrupt.abort(signal);
-    });
-  }
+  const interrupted = askedToEnd((code) => process.exit(code));
   let lost: NodeJS.ErrnoException | undefined;
   // A closed pipe, as with `| head`, is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -45,7 +38,7 @@ async function run(): Promise<void> {
     main: { command: process.execPath, args: [fileURLToPath(import.meta.url)] },
     readConfig,
     umask: (mask) => void process.umask(mask),
-    interrupted: interrupt.signal,
+    interrupted,
   });
   const codeOfLost = ({ code }: NodeJS.ErrnoException): number => {
     const why = code === 'ENOSPC' ? 'its disk is full' : (code ?? 'an unknown error');
@@ -57,7 +50,7 @@ async function run(): Promise<void> {
   // The error of an earlier write may arrive after this write has ended.
   process.stdout.write('', () => setImmediate(() => process.exit(lost ? codeOfLost(lost) : exitCode)));
   // A reader that has stopped reading, such as `less`, must not keep an interrupted command alive.
-  if (interrupt.signal.aborted) setTimeout(() => process.exit(exitCode), 1_000);
+  if (interrupted.aborted) setTimeout(() => process.exit(exitCode), 1_000);
 }
 
 function currentFolder(exitCode: number): string {

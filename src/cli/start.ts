@@ -2,6 +2,7 @@
 import type { Config } from '../config.js';
 
 export { withoutSecrets } from '../errors/without-secrets.js';
+export { askedToEnd } from '../os/end-signals.js';
 export { exitCodes } from './exit-codes.js';
 export { runCli } from './run-cli.js';
 

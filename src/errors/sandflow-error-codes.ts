@@ -70,6 +70,7 @@ export const sandflowErrors = {
 
   // Temporal, the service and the stack
   temporal_unreachable: 'unavailable',
+  temporal_api_missing: 'usage',
   temporal_server_missing: 'unavailable',
   temporal_start_failed: 'unavailable',
   go_missing: 'unavailable',

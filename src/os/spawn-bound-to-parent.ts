@@ -6,8 +6,9 @@
  * small shell reads from a pipe that the kernel closes when the parent dies. The shell then kills the child's process
  * group.
  */
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
+import { startProgram } from './start-program.js';
 
 const setprivPaths = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/local/bin/setpriv'];
 const checkParent = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"';
@@ -21,6 +22,7 @@ export interface BoundProcessOptions extends SpawnOptions {
 /**
  * Starts `command` in a session of its own. So a Ctrl-C in the terminal reaches only the parent, which then ends its
  * children in order.
+ * @throws the error of the system if this process may open no more files
  */
 export function spawnBoundToParent(
   command: string,
@@ -29,10 +31,15 @@ export function spawnBoundToParent(
 ): ChildProcess {
   const { leash, ...spawnOptions } = options;
   const bound = leash === 'pipe' ? undefined : boundByKernel(command, args);
-  if (bound) return spawn(bound.file, bound.args, { ...spawnOptions, detached: true });
-  const child = spawn(command, args, { ...spawnOptions, detached: true });
-  if (child.pid !== undefined) holdLeash(child, child.pid);
-  return child;
+  if (bound) return startProgram(bound.file, bound.args, { ...spawnOptions, detached: true });
+  const child = startProgram(command, args, { ...spawnOptions, detached: true });
+  try {
+    if (child.pid !== undefined) holdLeash(child, child.pid);
+    return child;
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
 }
 
 /** The call of a program that the kernel kills together with this process. Undefined if the kernel cannot do that. */
@@ -47,7 +54,7 @@ export function boundByKernel(
 }
 
 function holdLeash(child: ChildProcess, pid: number): void {
-  const holder = spawn('/bin/sh', ['-c', leashScript, 'sh', String(pid)], {
+  const holder = startProgram('/bin/sh', ['-c', leashScript, 'sh', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });

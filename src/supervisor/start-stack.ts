@@ -10,6 +10,7 @@ import { anySignal } from '../os/any-signal.js';
 import { ensureKeyFile } from '../os/private-file.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import { requireTemporal } from '../temporal/require-listener.js';
+import { requireProc } from '../temporal/require-proc.js';
 import {
   bridgeAddress,
   bridgeCommand,
@@ -58,6 +59,7 @@ export interface Stack {
 
 /** @throws SandflowError of the part that does not start, after all parts that had started have ended */
 export async function startStack(config: Config, options: StartStackOptions): Promise<Stack> {
+  requireProc();
   await requireTemporal(config, { signal: options.signal });
   const paths = stackPaths(config.home);
   const ports = await choosePorts(paths.portsFile);

@@ -14,6 +14,7 @@ import {
 import { encryptionScheduleId } from '../addresses/addresses.js';
 import type { KeyRing } from '../encryption/index.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { missingApiOf } from './missing-api.js';
 import { lenientClient } from './readable-memos.js';
 
 const defaultTimeoutMs = 5_000;
@@ -52,7 +53,7 @@ export type Agreement = { readonly kind: 'agreed' } | { readonly kind: 'unasked'
  * repeat. A deployment has no keys until a worker has announced some.
  * @param client any client; its connection is used without its codec
  * @throws SandflowError `bad_configuration` if the keys do not fit, and `keys_not_announced` if no worker has announced
- *   keys: the process must not continue
+ *   keys: the process must not continue; `temporal_api_missing`
  * @example
  * const agreement = await agreeOnKeys(client, { deployment, ring, announce: true });
  * if (agreement.kind === 'unasked') throw new Error(agreement.reason);
@@ -69,7 +70,8 @@ export async function agreeOnKeys(client: Client, options: AgreeOptions): Promis
       return { kind: 'agreed' };
     });
   } catch (error) {
-    if (error instanceof SandflowError) throw error;
+    const known = error instanceof SandflowError ? error : missingApiOf(error);
+    if (known) throw known;
     return { kind: 'unasked', reason: error instanceof Error ? error.message : String(error) };
   }
 }

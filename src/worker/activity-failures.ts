@@ -4,6 +4,7 @@ import { finalFailure } from '../../activities/retry/classify.js';
 import { unanswered } from '../contract/workflow-safe/service-failure.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { cleanError } from '../errors/without-secrets.js';
+import { missingApiOf } from '../temporal/missing-api.js';
 
 export const activityFailures: ActivityInboundCallsInterceptor = {
   async execute(input, next) {
@@ -12,8 +13,9 @@ export const activityFailures: ActivityInboundCallsInterceptor = {
     } catch (error) {
       // A library may have written anything into it.
       cleanError(error);
-      if (!isOfOtherVersion(error)) throw error;
-      const { code, message } = error;
+      const final = isOfOtherVersion(error) ? error : missingApiOf(error);
+      if (!final) throw error;
+      const { code, message } = final;
       throw finalFailure({ ...unanswered, code, message, meaning: 'permanent' });
     }
   },

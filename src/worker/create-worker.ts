@@ -14,6 +14,7 @@ import { SandflowError } from '../errors/sandflow-error.js';
 import { requireCounts, requirePositive } from '../settings/required-numbers.js';
 import { requireOptions } from '../settings/required-options.js';
 import { requireWorkerConnection } from '../temporal/connect-worker.js';
+import { requireProc } from '../temporal/require-proc.js';
 import { activityFailures } from './activity-failures.js';
 import { countCalls } from './count-calls.js';
 import { createReadiness } from './readiness.js';
@@ -83,7 +84,7 @@ export interface SandflowWorker {
  * @throws SandflowError `bad_argument` if an option is missing, a number is out of range, the namespace does not exist,
  * an activity of yours has the name of one of sandflow's, `workflowsPath` lacks sandflow's workflows, `workflowBundle`
  * lacks sandflow's interceptor, or the connection or the workflows use another copy of Temporal's SDK;
- * `result_store_unwritable`. The connection can then be closed
+ * `result_store_unwritable`; `bad_configuration` without /proc. The connection can then be closed
  * @example
  * const { connection, namespace } = await connectWorker(config.temporal.connect);
  * const worker = await createSandflowWorker({ connection, namespace, client: api, results, taskQueue });
@@ -93,6 +94,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
   const object = 'an object';
   requireOptions(options, { connection: object, client: object, results: object, taskQueue: 'a text' });
   requireWorkerConnection(options.connection);
+  requireProc();
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
   const { dataConverter } = options;
   const { maxFollows = 5_000, maxActivities = defaultMaxActivities, maxCachedWorkflows = 800 } = options;

@@ -9,10 +9,11 @@ const daySeconds = 86_400;
 const name = () => `keeps-${randomBytes(4).toString('hex')}`;
 
 const permissionDenied = 7;
+const unimplemented = 12;
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
-/** Gives calls the answer of a server that refuses them to this user. */
-function refusing(denied: readonly string[]): Interceptor {
+/** Gives calls the answer of a server that refuses them to this user, or does not have them. */
+function refusing(denied: readonly string[], code: number): Interceptor {
   return (options, nextCall) => {
     const call = nextCall(options) as ReturnType<Interceptor>;
     if (!denied.includes(options.method_definition.path.split('/').at(-1) ?? '')) return call;
@@ -21,19 +22,18 @@ function refusing(denied: readonly string[]): Interceptor {
       start(metadata, {
         onReceiveMetadata: (received) => listener?.onReceiveMetadata?.(received),
         onReceiveMessage: (received) => listener?.onReceiveMessage?.(received),
-        onReceiveStatus: (answer) =>
-          listener?.onReceiveStatus?.({ ...answer, code: permissionDenied, details: 'Request unauthorized.' }),
+        onReceiveStatus: (answer) => listener?.onReceiveStatus?.({ ...answer, code, details: 'Request unauthorized.' }),
       });
     return call;
   };
 }
 
 /** @param denied names of calls that the user may not make */
-async function doctorOf(namespace: string, denied: readonly string[] = []) {
+async function doctorOf(namespace: string, denied: readonly string[] = [], code = permissionDenied) {
   const address = inject('temporalAddress');
   const connection = await Connection.connect({
     address,
-    interceptors: denied.length === 0 ? [] : [refusing(denied)],
+    interceptors: denied.length === 0 ? [] : [refusing(denied, code)],
   });
   onTestFinished(() => connection.close());
   const client = new Client({ connection, namespace });
@@ -82,3 +82,11 @@ it('doctor fails for a namespace in which the user may do nothing', async () => 
   const { of } = await doctorOf('default', ['DescribeNamespace', 'CountWorkflowExecutions']);
   expect(await of('temporal')).toMatchObject({ status: 'failed', message: expect.stringContaining('unauthorized') });
 });
+
+it.each(['ExecuteMultiOperation', 'UpdateWorkflowExecution', 'ListSchedules'])(
+  'doctor names a server without %s',
+  async (call) => {
+    const check = await (await doctorOf('default', [call], unimplemented)).of('temporal');
+    expect(check).toMatchObject({ status: 'failed', message: expect.stringContaining('lacks a call') });
+  },
+);

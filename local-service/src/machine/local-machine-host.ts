@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineTypes } from '../../../src/contract/workflow-safe/machine-types.js';
 import { isFolder } from '../../../src/os/make-folders.js';
+import { lowLimits } from '../../../src/os/process-limits.js';
 import { createDesktops } from './desktop/desktops.js';
 import { findDesktop } from './desktop/find-desktop.js';
 import { cloneRepository } from './disk/clone-repository.js';
@@ -115,7 +116,11 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
 
   return {
     desktop,
-    description: { ...description, limits: shells.limits, lacks: [...description.lacks, ...shells.lacks] },
+    description: {
+      ...description,
+      limits: shells.limits,
+      lacks: [...description.lacks, ...shells.lacks, ...lowLimits()],
+    },
     async createDisk(sandboxId) {
       await mkdir(directories.disk(sandboxId), { recursive: true, mode: diskMode });
     },

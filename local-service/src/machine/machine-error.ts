@@ -25,6 +25,8 @@ export type MachineErrorCode =
   // Bubblewrap was requested and does not work here.
   | 'isolation_unavailable'
   | 'network_unavailable'
+  // The file system of the service's data runs no programs.
+  | 'noexec'
   // A folder of programs cannot be shown to sandboxes.
   | 'bad_programs'
   // No server of the sandbox answers on the port.

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { boundByKernel } from '../../../src/os/spawn-bound-to-parent.js';
+import { systemReason } from '../../../src/os/start-program.js';
 
 /** The folders in which the service and commands search for programs. */
 export const defaultProgramPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -61,10 +62,11 @@ export function runProgram(
   return new Promise((resolve) => {
     const child = execFile(started.file, started.args, options, (error, stdout, stderr) => {
       if (!error) return resolve({ exitCode: 0, stdout, stderr });
-      const { exitCode } = child;
+      // Node gives a program that did not start the negative number of the error.
+      const exitCode = child.exitCode !== null && child.exitCode < 0 ? null : child.exitCode;
       // Not the message of the error, which holds the whole command line.
       const ended = error.killed ? `it did not end within ${timeoutMs / 1_000} s` : `it ended with ${exitCode}`;
-      const why = error.killed || exitCode !== null ? ended : error.message;
+      const why = error.killed || exitCode !== null ? ended : systemReason(error);
       const result = { exitCode: error.killed ? null : exitCode, stdout, stderr: stderr.trim() === '' ? why : stderr };
       // An abort is reported before the program has ended, while it may still write.
       const runs = child.pid !== undefined && exitCode === null && child.signalCode === null;

@@ -5,11 +5,11 @@ import { inspect } from 'node:util';
 import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { errorKindOf } from '../../../src/errors/sandflow-error-codes.js';
 import { withoutSecrets } from '../../../src/errors/without-secrets.js';
+import { askedToEnd } from '../../../src/os/end-signals.js';
 import { readOptions, usage } from './options.js';
 import { serve } from './serve.js';
 
-const ended = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort(signal));
+const ended = askedToEnd((code) => process.exit(code));
 
 // Node's own report of an uncaught error would show the secrets in it.
 process.on('uncaughtException', (error) => {
@@ -20,7 +20,7 @@ try {
   const options = readOptions(process.argv.slice(2));
   if (options === 'help') process.stdout.write(usage);
   else if (options === 'version') process.stdout.write(`${versionOfPackage()}\n`);
-  else await serve(options, { stdout: process.stdout, stderr: process.stderr, ended: ended.signal });
+  else await serve(options, { stdout: process.stdout, stderr: process.stderr, ended });
 } catch (error) {
   const isPlanned = error instanceof SandflowError || isOfSystem(error);
   process.stderr.write(`error: ${isPlanned ? error.message : withoutSecrets(inspect(error))}\n`);

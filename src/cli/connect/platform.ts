@@ -9,6 +9,7 @@ import type { ResultStore } from '../../result-store/index.js';
 import { requireStackSettings } from '../../supervisor/stack-settings.js';
 import { abortable } from '../../temporal/calls.js';
 import { splitTarget } from '../../temporal/connect.js';
+import { requireApis } from '../../temporal/require-apis.js';
 import { requireTemporal } from '../../temporal/require-listener.js';
 import { queuesWithoutWorker } from '../../temporal/task-queue-pollers.js';
 import type { CliIo } from '../io.js';
@@ -99,7 +100,14 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
   };
   const held = needsWorker ? heldText((await readFacts()).clock) : null;
   if (held !== null) reporter.notice(held);
-  if (configured && needsWorker) await warnWithoutWorker(link.temporal.client, config, reporter);
+  if (configured && needsWorker) {
+    const { client } = link.temporal;
+    await requireApis(client).catch(async (error: unknown) => {
+      await closeLink(link);
+      throw error;
+    });
+    await warnWithoutWorker(client, config, reporter);
+  }
 
   return {
     config: link.addresses.config,

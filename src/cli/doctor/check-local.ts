@@ -10,7 +10,7 @@ const mends = {
   plain: 'Install bubblewrap, or allow it to create namespaces; see docs/security.md, "Sandboxes".',
   none: 'Or set "network": "host" to use the network of this machine.',
   lacks:
-    'Install bubblewrap 0.8 or later, and let the service create control groups; see docs/security.md, "Sandboxes".',
+    'Raise the limits that the message names. For the rest, install bubblewrap 0.8 or later, and let the service create control groups; see docs/security.md, "Sandboxes".',
   unknown: "Use the same version for the service and this command, and set the service's key.",
   host: 'Remove "network": "host" and open single ports with "allowHost".',
 };

@@ -5,6 +5,7 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config.js';
 import { isPermissionDenied, restartStack } from '../../temporal/errors.js';
+import { requireApis } from '../../temporal/require-apis.js';
 import { queuesWithoutWorker } from '../../temporal/task-queue-pollers.js';
 import { failureOf } from '../errors.js';
 import { programName } from '../program-name.js';
@@ -21,13 +22,17 @@ export async function checkTemporal(
   const where = config.temporal.configured ? config.temporal.connect.connectionOptions.address : 'the embedded server';
   try {
     const retention = await checkNamespace(temporal);
+    await requireApis(temporal);
     const connected = ok('temporal', `Connected to the namespace ${namespace} at ${where}.`);
     return [connected, await checkWorkers(temporal, config), retention];
   } catch (error) {
+    const { code, message: why } = failureOf(error).error;
+    if (code === 'temporal_api_missing')
+      return [failed('temporal', `At ${where}: ${why}`, 'Jobs cannot run there until then.')];
     const mend = config.temporal.configured
       ? 'Check TEMPORAL_NAMESPACE, and that the API key has access to it.'
       : restartStack;
-    const message = `The namespace ${namespace} at ${where} cannot be used: ${failureOf(error).error.message}`;
+    const message = `The namespace ${namespace} at ${where} cannot be used: ${why}`;
     return [failed('temporal', message, mend)];
   }
 }

@@ -63,7 +63,7 @@ export async function serveBridge(
       await Promise.race([aborted(io.interrupted), keys.refused]);
     } finally {
       keys.stop();
-      await bridge.close({ drainMs: io.interrupted.reason === 'SIGTERM' ? drainMs : 0 });
+      await bridge.close({ drainMs: io.interrupted.reason === 'SIGINT' ? 0 : drainMs });
     }
   } finally {
     await connected.connection.close();

@@ -3,6 +3,7 @@ import { aborted } from '../../os/aborted.js';
 import { apiKeyOf } from '../../os/key-file.js';
 import { createSecretStore } from '../../secret-store/index.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
+import { requireApis } from '../../temporal/require-apis.js';
 import { requireNamespace } from '../../temporal/require-namespace.js';
 import { createSandflowWorker, logTo, openEncoding, type SandflowWorker, serveMetrics } from '../../worker/index.js';
 import { clientOf } from '../connect/check-service.js';
@@ -63,6 +64,7 @@ async function runWorker(
   try {
     const temporal = clientOfWorker({ connection, namespace });
     await requireNamespace(temporal, config.temporal.connect.connectionOptions.address ?? '');
+    await requireApis(temporal);
     const notice = (text: string) => void io.stderr.write(`${text}\n`);
     const signal = io.interrupted;
     const keys = await agreeAtStart(temporal, { deployment, ring, announce: true, notice, signal });

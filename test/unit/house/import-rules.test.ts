@@ -72,12 +72,13 @@ describe('effects', () => {
         .split('\n')
         .some((line) => effects.test(line)),
     );
-    expect(found.sort()).toEqual(['local-service/src/program/main.ts', 'src/cli/main.ts']);
+    expect(found.sort()).toEqual(['local-service/src/program/main.ts', 'src/cli/main.ts', 'src/os/end-signals.ts']);
   });
 
-  test('one file reads the environment, and one asks for the home folder, which may be empty there', () => {
+  test('one file reads the settings from the environment, one looks for nohup, and one asks for the home folder', () => {
     const having = (read: RegExp) => productFiles.filter((file) => read.test(readSource(file)));
-    expect(having(/\bprocess\.env\b|\bprocess\['env'|from 'node:process'/)).toEqual(['src/settings/environment.ts']);
+    const reading = having(/\bprocess\.env\b|\bprocess\['env'|from 'node:process'/);
+    expect(reading).toEqual(['src/os/end-signals.ts', 'src/settings/environment.ts']);
     expect(having(/\bhomedir\(/)).toEqual(['src/os/home-folder.ts']);
   });
 });

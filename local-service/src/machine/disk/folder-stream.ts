@@ -1,7 +1,8 @@
 /** Sends a folder as a gzipped tar, which the system's `tar` creates. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
+import { startProgram, systemReason } from '../../../../src/os/start-program.js';
 import { MachineError } from '../machine-error.js';
 import { programEnvironment } from '../program.js';
 import { folderLocation, type OpenFolder } from './folder.js';
@@ -26,7 +27,7 @@ interface FolderStreamOptions {
 export async function streamFolder(folder: OpenFolder, options: FolderStreamOptions): Promise<Readable> {
   const { tar = 'tar', mayHaveChanged } = options;
   // User names of this machine mean nothing on another machine, so only the numbers of users and groups are written.
-  const child = spawn(tar, ['-c', '-f', '-', '--numeric-owner', '--', '.'], {
+  const child = startProgram(tar, ['-c', '-f', '-', '--numeric-owner', '--', '.'], {
     cwd: folderLocation(folder),
     env: programEnvironment,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -57,7 +58,7 @@ async function started(child: ChildProcess): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (cause) => {
-      reject(new MachineError('download_failed', `The folder cannot be sent: ${cause.message}.`, { cause }));
+      reject(new MachineError('download_failed', `The folder cannot be sent: ${systemReason(cause)}.`, { cause }));
     });
   });
   child.on('error', () => undefined);

@@ -1,6 +1,7 @@
 /** Chooses the isolation and the network of commands, depending on what this machine supports. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { lowLimits } from '../../../../src/os/process-limits.js';
 import type { MachineDirectories } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
 import { chooseNetwork, type NetworkDescription } from '../network/choose-network.js';
@@ -9,6 +10,7 @@ import { resolverText } from '../network/routes.js';
 import { createSamePlace, type SandboxNetworks } from '../network/sandbox-networks.js';
 import { defaultProgramPath, findProgram } from '../program.js';
 import { type BubblewrapLaunch, createBubblewrap } from './bubblewrap.js';
+import { requireExecutable } from './noexec-mount.js';
 import { createPlainShell, type PlainLaunch } from './plain-shell.js';
 import { checkedProgramFolders } from './program-folders.js';
 import { chooseRestrictions } from './restrictions.js';
@@ -48,7 +50,7 @@ interface ChosenIsolation {
 
 /**
  * @throws MachineError `isolation_unavailable` if bubblewrap was requested and does not work; `bad_programs` for a folder
- *   that sandboxes must not see
+ *   that sandboxes must not see; `noexec`
  */
 export async function chooseIsolation(
   directories: MachineDirectories,
@@ -67,6 +69,7 @@ export async function chooseIsolation(
       ? await chooseRestrictions(directories, program, { programs: checkedProgramFolders(programs ?? [], directories) })
       : { problem: 'it is not installed' };
     if (program && 'restrictions' in found) {
+      requireExecutable(directories.root);
       const resolverFile = join(directories.root, 'resolv.conf');
       await writeFile(resolverFile, resolverText(), { mode: 0o644 });
       const chosen = await chooseNetwork(network, { programPath, log });
@@ -95,7 +98,7 @@ export async function chooseIsolation(
 /** One line, such as "bubblewrap, its own network, which may reach the internet". It ends with the entries of `lacks`. */
 export function isolationText({ isolation, network, lacks }: IsolationDescription): string {
   if (isolation === 'plain')
-    return 'none: sandboxes run as plain processes of this user, in the network of this machine';
+    return ['none: sandboxes run as plain processes of this user, in the network of this machine', ...lacks].join('; ');
   const ports = network.allowHost.length > 0 ? ` and can reach ${network.allowHost.join(', ')} on this machine` : '';
   // Whether this machine has the internet was not tried.
   const reach = {
@@ -106,8 +109,12 @@ export function isolationText({ isolation, network, lacks }: IsolationDescriptio
   return [`bubblewrap, ${reach[network.kind]}`, ...lacks].join('; ');
 }
 
-/** Warnings that isolation or network is missing although nobody requested that; empty if there are none. */
-export function isolationWarnings({ isolation, reason, network }: IsolationDescription): string[] {
+/** Warnings that isolation or network is missing although nobody requested that, and of low limits; empty if there are none. */
+export function isolationWarnings(description: IsolationDescription): string[] {
+  return [...warningsOf(description), ...lowLimits().map((limit) => `The local service has ${limit}.`)];
+}
+
+function warningsOf({ isolation, reason, network }: IsolationDescription): string[] {
   if (isolation === 'plain') {
     const why = reason === undefined ? '' : `${reason}. `;
     return [`${why}Sandboxes are NOT isolated. Their commands can read and change everything that this user can.`];

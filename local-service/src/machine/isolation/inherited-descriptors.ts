@@ -11,10 +11,14 @@ const closeOnExec = 0o2_000_000;
 let found: readonly number[] | undefined;
 
 /**
- * The descriptors above `last` that a child would inherit. They are listed once, because none is added after the start.
+ * The descriptors above `last` that a child would inherit, in their order. They are listed once, because none is added
+ * after the start.
+ * @throws the error of the system if they cannot be listed, such as EMFILE: a child must not inherit what was not seen
  */
 export function inheritedDescriptors(last: number): readonly number[] {
-  found ??= descriptors().filter(goesOn);
+  found ??= descriptors()
+    .filter(goesOn)
+    .sort((a, b) => a - b);
   return found.filter((descriptor) => descriptor > last);
 }
 
@@ -40,16 +44,23 @@ function goesOn(descriptor: number): boolean {
   try {
     const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
-  } catch {
-    // The descriptor was that of the listing itself, or there is no /proc.
-    return false;
+  } catch (error) {
+    // The descriptor was that of the listing itself.
+    if (isMissing(error)) return false;
+    throw error;
   }
 }
 
 function descriptors(): number[] {
   try {
     return readdirSync('/proc/self/fd').map(Number);
-  } catch {
-    return [];
+  } catch (error) {
+    // There is no /proc.
+    if (isMissing(error)) return [];
+    throw error;
   }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,6 +1,7 @@
 /** Spawns a shell, or the first program of a sandbox, with its descriptors. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { Duplex, Writable } from 'node:stream';
+import { shortageOf, startProgram } from '../../../../src/os/start-program.js';
 import { MachineError } from '../machine-error.js';
 import { endPlaceholders, inheritedDescriptors, withPlaceholders } from './inherited-descriptors.js';
 
@@ -22,23 +23,33 @@ export const startDescriptor = 4;
 const startWord = 'go\n';
 const lastDescriptor = 5;
 
-/** @throws MachineError `bad_command` */
+/** @throws MachineError `bad_command`, `isolation_unavailable` */
 export function spawnShell(call: ShellCall): ChildProcessWithoutNullStreams {
   const { file, args, cwd, env, reportsStart = false, descriptor5 } = call;
   const pipeIf = (isUsed: boolean) => (isUsed ? 'pipe' : 'ignore');
-  const inherited = inheritedDescriptors(lastDescriptor);
+  let inherited: readonly number[] = [];
   let child: ChildProcessWithoutNullStreams;
   try {
+    inherited = inheritedDescriptors(lastDescriptor);
     const own = ['pipe', 'pipe', 'pipe', 'ignore', pipeIf(reportsStart), pipeIf(descriptor5 !== undefined)] as const;
     const stdio = withPlaceholders(own, inherited);
-    child = spawn(file, args, { cwd, env, detached: true, stdio }) as ChildProcessWithoutNullStreams;
+    child = startProgram(file, args, { cwd, env, detached: true, stdio }) as ChildProcessWithoutNullStreams;
   } catch (cause) {
+    const reason = shortageOf(cause) ?? aboveLimit(cause, inherited);
+    if (reason) throw new MachineError('isolation_unavailable', `No shell can be started: ${reason}.`, { cause });
     throw new MachineError('bad_command', 'The command or its environment cannot be passed to a shell.', { cause });
   }
   endPlaceholders(child, inherited);
   give(child.stdio[lastDescriptor as 3], descriptor5);
   giveStartWord(child.stdio[startDescriptor]);
   return child;
+}
+
+/** The system has no room above a descriptor at the limit to put the pipes of the child there for a moment. */
+function aboveLimit(cause: unknown, inherited: readonly number[]): string | undefined {
+  const last = inherited.at(-1);
+  if (last === undefined || !(cause instanceof Error && 'code' in cause && cause.code === 'EINVAL')) return undefined;
+  return `the service was started with descriptor ${last}, above its limit of open files: raise it (\`ulimit -n\`), or close the descriptor (\`${last}>&-\`)`;
 }
 
 function give(channel: unknown, content: Buffer | undefined): void {

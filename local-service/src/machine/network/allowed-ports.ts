@@ -2,9 +2,9 @@
  * Makes single ports of this machine reachable from a sandbox's network: this process listens inside and connects
  * outside. A helper process enters the network, opens the ports there, hands them over to this process and ends.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, Server, type Socket } from 'node:net';
+import { startProgram } from '../../../../src/os/start-program.js';
 import { MachineError } from '../machine-error.js';
 import { programEnvironment } from '../program.js';
 import type { HostPort } from './network-setting.js';
@@ -52,7 +52,11 @@ export async function openAllowedPorts(enter: readonly string[], allowed: readon
 
 async function listenInside(enter: readonly string[], allowed: readonly HostPort[]) {
   const [file = '', ...args] = [...enter, process.execPath, '-e', allowedPortsScript];
-  const child = spawn(file, args, { env: programEnvironment, cwd: '/', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const child = startProgram(file, args, {
+    env: programEnvironment,
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
   const ended = once(child, 'exit').then(() => {
     throw new Error('the process that opens them exited');
   });

@@ -3,8 +3,9 @@
  * hands it over to this process. The helper shares only the network with the sandbox: it is in no other namespace of
  * it, reads nothing that the sandbox sends, and cannot be seen from inside.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { connect, Socket } from 'node:net';
+import { startProgram } from '../../../../src/os/start-program.js';
 import { MachineError } from '../machine-error.js';
 import { programEnvironment } from '../program.js';
 
@@ -67,7 +68,7 @@ export function createPortConnector(enter: readonly string[]): PortConnector {
 
   const start = (): ChildProcess => {
     const [file = '', ...args] = [...enter, process.execPath, '-e', connectorScript];
-    const child = spawn(file, args, {
+    const child = startProgram(file, args, {
       env: programEnvironment,
       cwd: '/',
       detached: true,

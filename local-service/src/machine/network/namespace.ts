@@ -3,8 +3,9 @@
  * traffic that leaves it. Both end with this process, even if it is killed, because each waits for the end of a pipe
  * that the kernel then closes.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { startProgram, systemReason } from '../../../../src/os/start-program.js';
 import { MachineError } from '../machine-error.js';
 import { programEnvironment, runProgram } from '../program.js';
 import { openAllowedPorts } from './allowed-ports.js';
@@ -103,7 +104,7 @@ export async function openNamespace({ tools, allowHost, allowNetworks }: Namespa
 
 /** @param leash the descriptor of the pipe that keeps the child alive as long as this process holds the other end */
 function start(file: string, args: readonly string[], leash: 0 | 4): ChildProcess {
-  const child = spawn(file, args, {
+  const child = startProgram(file, args, {
     env: programEnvironment,
     cwd: '/',
     // Ctrl-C must not end the child: commands that are just ending may still need their network.
@@ -132,7 +133,7 @@ async function firstWord(child: ChildProcess, descriptor: 1 | 3, name: string): 
     child.once('error', settle);
   });
   if (said === true) return;
-  const reason = said instanceof Error ? said.message : complaint.trim().split('\n').slice(-2).join(', ');
+  const reason = said instanceof Error ? systemReason(said) : complaint.trim().split('\n').slice(-2).join(', ');
   throw new MachineError('network_unavailable', `${name} does not start: ${reason || 'it printed no reason'}`);
 }
 

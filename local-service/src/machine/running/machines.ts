@@ -4,6 +4,7 @@
  */
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shortageOf, systemReason } from '../../../../src/os/start-program.js';
 import { removeTree } from '../disk/copy-tree.js';
 import type { MachineDirectories } from '../disk/directories.js';
 import type { BubblewrapLaunch } from '../isolation/bubblewrap.js';
@@ -82,7 +83,7 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
       const child = launch.boot(sandboxId, { place: network.place, enter: taken.enter, pipes: folders });
       if (child.pid === undefined) {
         const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
-        throw new MachineError('isolation_unavailable', `The sandbox could not be started: ${cause.message}`, {
+        throw new MachineError('isolation_unavailable', `The sandbox could not be started: ${systemReason(cause)}.`, {
           cause,
         });
       }
@@ -100,7 +101,11 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
   };
 
   const start = (sandboxId: string): Place => {
-    const booted = boot(sandboxId, () => place.ended);
+    const booted = boot(sandboxId, () => place.ended).catch((cause: unknown) => {
+      const shortage = cause instanceof MachineError ? undefined : shortageOf(cause);
+      if (shortage === undefined) throw cause;
+      throw new MachineError('isolation_unavailable', `The sandbox could not be started: ${shortage}.`, { cause });
+    });
     const place: Place = { booted, ended: false };
     places.set(sandboxId, place);
     const forget = (): void => {

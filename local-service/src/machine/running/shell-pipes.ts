@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { systemReason } from '../../../../src/os/start-program.js';
 import { MachineError } from '../machine-error.js';
 
 /** In the folder of each command. */
@@ -53,7 +54,8 @@ export async function openShellPipes(folder: string): Promise<ShellPipes> {
   } catch (cause) {
     for (const descriptor of opened) closeSync(descriptor);
     await rm(folder, { recursive: true, force: true });
-    throw new MachineError('isolation_unavailable', 'The pipes of the command could not be opened.', { cause });
+    const message = `The pipes of the command could not be opened: ${systemReason(cause)}`;
+    throw new MachineError('isolation_unavailable', message, { cause });
   }
   const writer = (fd: number): Socket => new Socket({ fd, readable: false, writable: true });
   const reader = (fd: number): Socket => new Socket({ fd, readable: true, writable: false });
