@@ -2,6 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import { connectionProblemOf } from '../../src/errors/connection-problem.js';
 import { SandflowError } from '../../src/errors/sandflow-error.js';
 import { withoutSecrets, withoutSecretsIn } from '../../src/errors/without-secrets.js';
 import { anySignal, timeLimit } from '../../src/os/any-signal.js';
@@ -87,7 +88,7 @@ async function post(url: string, { body, signed, signal, proxied }: Post): Promi
     (error: unknown) => {
       // The original message may contain the URL, which may hold a token.
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
-      const why = signal.aborted ? 'no answer in time' : code;
+      const why = signal.aborted ? 'no answer in time' : (connectionProblemOf(error)?.text ?? code);
       throw failed(
         `The notification was not answered (${why}).`,
         code === 'UND_ERR_INVALID_ARG' || code === 'ERR_INVALID_URL',

@@ -4,7 +4,8 @@ import type { BridgeLog } from './bridge-options.js';
 import type { AddressKind, SignalResult } from './signal-event.js';
 
 export interface BridgeMetrics {
-  readonly delivery: (result: string, seconds: number) => void;
+  /** @param seconds undefined if its request could not be read */
+  readonly delivery: (result: string, seconds?: number) => void;
   readonly signal: (address: AddressKind, result: SignalResult) => void;
   readonly legacy: () => void;
   /** The bridge's clock minus the sender's timestamp, in seconds. Includes the transmission time. */
@@ -47,7 +48,7 @@ export function createBridgeMetrics(registry: Registry): BridgeMetrics {
   return {
     delivery: (result, seconds) => {
       deliveries.inc({ result });
-      durations.observe(seconds);
+      if (seconds !== undefined) durations.observe(seconds);
     },
     signal: (address, result) => signals.inc({ address, result }),
     legacy: () => legacy.inc(),

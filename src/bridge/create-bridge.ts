@@ -12,8 +12,9 @@ import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge
 import type { BridgeOptions } from './bridge-options.js';
 import { createOpenListeners } from './open-listeners.js';
 import { createReadiness } from './readiness.js';
-import { createRefusedSignatures } from './refused-signatures.js';
+import { createRefusedDeliveries } from './refused-deliveries.js';
 import { createRequestHandler } from './request-handler.js';
+import { tellUnreadRequests } from './unread-requests.js';
 
 /** Receives signed webhooks and signals the workflows that they concern. */
 export interface Bridge {
@@ -69,8 +70,8 @@ export function createBridge(options: BridgeOptions): Bridge {
   const metrics = createBridgeMetrics(registry);
   const readiness = createReadiness(client, secrets);
   const listeners = createOpenListeners(client, { log });
-  const signatures = createRefusedSignatures(log);
-  const receiver = { client, secrets, listeners, signalTimeoutMs, metrics, log, signatures };
+  const refusals = createRefusedDeliveries(log);
+  const receiver = { client, secrets, listeners, signalTimeoutMs, metrics, log, refusals };
   let closing: Promise<void> | undefined;
   const drained = new AbortController();
   const isClosing = () => closing !== undefined;
@@ -96,6 +97,7 @@ export function createBridge(options: BridgeOptions): Bridge {
       );
     }
     const served = await listenOn(handler, address);
+    tellUnreadRequests(served.server, { metrics, refusals });
     servers.push(served.server);
     const { url, port } = served;
     if (!metricsAddress) return { url, port };
@@ -134,7 +136,7 @@ export function createBridge(options: BridgeOptions): Bridge {
       metrics.reset();
       readiness.reset();
       listeners.reset();
-      signatures.accepted();
+      refusals.accepted();
     },
     close({ drainMs = 0 } = {}) {
       requireCounts({ drainMs }, 0);

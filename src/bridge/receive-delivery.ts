@@ -10,7 +10,7 @@ import { type RefusalReason, verifyDelivery } from '../webhook/index.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog, SecretSource } from './bridge-options.js';
 import type { OpenListeners } from './open-listeners.js';
-import type { RefusedSignatures } from './refused-signatures.js';
+import type { RefusedDeliveries } from './refused-deliveries.js';
 import { addressesOf, type SignalOutcome, signalEvent } from './signal-event.js';
 
 type DeliveryResult =
@@ -43,7 +43,7 @@ export interface Receiver {
   readonly signalTimeoutMs: number;
   readonly metrics: BridgeMetrics;
   readonly log: BridgeLog;
-  readonly signatures: RefusedSignatures;
+  readonly refusals: RefusedDeliveries;
 }
 
 export async function receiveDelivery(
@@ -51,14 +51,16 @@ export async function receiveDelivery(
   headers: IncomingHttpHeaders,
   rawBody: Buffer,
 ): Promise<DeliveryResult> {
-  const { metrics, log, signatures } = receiver;
+  const { metrics, log, refusals } = receiver;
   const secrets = await secretsNow(receiver);
   if (secrets.length === 0) return 'no_secret';
   const nowMs = Date.now();
   const verified = verifyDelivery({ headers, rawBody, secrets, nowMs });
   if (!verified.ok) {
-    if (verified.reason === 'bad_signature') signatures.refused();
-    return verified.reason;
+    const { reason, skewSeconds } = verified;
+    // Whoever looks whether a bridge answers here sends no signature, doctor among them.
+    if (reason !== 'missing_headers') refusals.refused(reason, { skewSeconds });
+    return reason;
   }
   metrics.clockSkew(nowMs / 1000 - verified.timestamp);
 
@@ -68,7 +70,7 @@ export async function receiveDelivery(
   // The signature covers both ids, so a difference is a mistake of the sender. It is unknown which id is right.
   if (event.id !== verified.deliveryId) return 'id_mismatch';
   // A test delivery has an unknown type: it shows the secret of its sender, not that of the service.
-  signatures.accepted();
+  refusals.accepted();
   if (event.legacy) metrics.legacy();
 
   const { signalTimeoutMs: timeoutMs, client, listeners } = receiver;

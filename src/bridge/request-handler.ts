@@ -9,9 +9,6 @@ import { deliveryStatuses, type Receiver, receiveDelivery } from './receive-deli
 
 import { webhookPath } from './webhook-path.js';
 
-/** Begins a line of `GET /readyz`, which goes on with their number since the last accepted delivery. */
-export const refusedSignaturesLine = 'refused signatures: ';
-
 export interface RequestHandlerOptions {
   readonly receiver: Receiver;
   readonly readiness: Probe;
@@ -52,9 +49,8 @@ export function createRequestHandler(options: RequestHandlerOptions): Route {
 
   const ready: Route = async (_, response) => {
     const problem = isClosing() ? 'closing' : await readiness.problem();
-    const refused = receiver.signatures.count();
-    const note = refused > 0 ? `${refusedSignaturesLine}${refused}\n` : '';
-    answer(response, problem === undefined ? 200 : 503, `${problem ?? 'ready'}\n${note}`);
+    const lines = [problem ?? 'ready', ...receiver.refusals.lines()];
+    answer(response, problem === undefined ? 200 : 503, `${lines.join('\n')}\n`);
   };
   const routes: readonly { readonly path: string; readonly methods: readonly string[]; readonly route: Route }[] = [
     { path: webhookPath, methods: ['POST'], route: deliver },

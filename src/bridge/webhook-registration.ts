@@ -192,7 +192,8 @@ async function repeated<T>(attempt: () => Promise<T>, delaysMs: readonly number[
     try {
       return await attempt();
     } catch (error) {
-      const noAnswer = error instanceof ConnectionError || error instanceof TimeoutError;
+      const mayPass = error instanceof ConnectionError && error.problem === undefined;
+      const noAnswer = mayPass || error instanceof TimeoutError;
       isLost = mayHaveHappened(error);
       if (!noAnswer && !isLost) throw error;
     }

@@ -1,5 +1,6 @@
 /** Converts an error to a message, an exit code, and the `error` of `--json`. */
 
+import { connectionProblemOf } from '../errors/connection-problem.js';
 import { diskFull, isDiskFull } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import type { JobError } from '../protocol/job/job-result.js';
@@ -50,6 +51,8 @@ function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // Temporal's client has the reason in a chain of causes. The innermost cause is the most specific.
   const cause = innermost(error);
+  const network = connectionProblemOf(cause);
+  if (network) return `${error.message}: ${network.text}. ${network.mend}`;
   return cause === error || cause.message === '' ? error.message : `${error.message}: ${cause.message}`;
 }
 

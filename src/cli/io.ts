@@ -7,6 +7,8 @@ export interface OutputStream {
   write(text: string | Uint8Array): unknown;
   once?(event: 'drain' | 'close', listener: () => void): unknown;
   readonly isTTY?: boolean;
+  /** True for a terminal on which nothing may be drawn again. */
+  readonly isPlain?: boolean;
   readonly columns?: number;
   readonly rows?: number;
   /** True if colours can be used. Only terminals have it. Respects NO_COLOR. */
@@ -22,6 +24,8 @@ export interface CliIo {
   readonly stdout: OutputStream;
   /** Messages for people. */
   readonly stderr: OutputStream;
+  /** True if terminals are written to line by line, as a log of CI keeps them. Default: false. */
+  readonly plainLines?: boolean;
   /** Base of relative paths. */
   readonly cwd: string;
   /** How to start this program. The embedded stack starts its processes this way. */

@@ -15,7 +15,7 @@ async function run(): Promise<void> {
   const args = process.argv.slice(2);
   const isWorker = args.find((arg) => !arg.startsWith('-')) === 'worker';
   const loaded = isWorker ? await import('./start-worker.js') : await import('./start.js');
-  const { askedToEnd, exitCodes, readConfig, runCli, withoutSecrets } = loaded;
+  const { askedToEnd, exitCodes, isPlainTerminal, readConfig, runCli, withoutSecrets } = loaded;
 
   const interrupted = askedToEnd((code) => process.exit(code));
   let lost: NodeJS.ErrnoException | undefined;
@@ -34,6 +34,8 @@ async function run(): Promise<void> {
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
+    // biome-ignore lint/style/noProcessEnv: these describe the terminal, and are no settings of sandflow.
+    plainLines: isPlainTerminal(process.env),
     cwd: currentFolder(exitCodes.usage),
     main: { command: process.execPath, args: [fileURLToPath(import.meta.url)] },
     readConfig,

@@ -27,8 +27,8 @@ import { programName } from './program-name.js';
 export async function runCli(args: readonly string[], given: CliIo): Promise<number> {
   const io: CliIo = {
     ...given,
-    stdout: createTerminal(given.stdout),
-    stderr: createTerminal(given.stderr),
+    stdout: createTerminal(given.stdout, given.plainLines),
+    stderr: createTerminal(given.stderr, given.plainLines),
     readConfig: async ({ checksHome = true } = {}) => {
       const config = await given.readConfig();
       if (checksHome) await refuseForeignHome(config);

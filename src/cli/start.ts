@@ -4,6 +4,7 @@ import type { Config } from '../config.js';
 export { withoutSecrets } from '../errors/without-secrets.js';
 export { askedToEnd } from '../os/end-signals.js';
 export { exitCodes } from './exit-codes.js';
+export { isPlainTerminal } from './output/terminal.js';
 export { runCli } from './run-cli.js';
 
 /** Reads the settings of this process. Only a command that needs them loads what reads them. */

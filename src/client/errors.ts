@@ -1,5 +1,6 @@
 /** The errors that the client throws. */
 import type { ErrorMeaning } from '../contract/workflow-safe/error-codes.js';
+import { type ConnectionProblem, connectionProblemOf } from '../errors/connection-problem.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import type { CallName } from './call-options.js';
 
@@ -56,12 +57,16 @@ export class ConnectionError extends SandflowError {
     readonly requestSent: boolean,
     /** What the network said, such as `ECONNREFUSED` or `UND_ERR_SOCKET`. */
     readonly reason: string,
+    /** What somebody has to mend, such as a certificate; undefined if the failure may pass by itself. */
+    readonly problem?: Pick<ConnectionProblem, 'text' | 'mend'>,
   ) {
     super(
       'connection_failed',
-      requestSent
-        ? `The connection to the service ended before the response was complete (${reason}). The call may have taken effect.`
-        : `No connection to the service (${reason}). The call was not sent. Check the base URL and the network.`,
+      problem
+        ? `No connection to the service: ${problem.text}. ${problem.mend}${requestSent ? '' : ' The call was not sent.'}`
+        : requestSent
+          ? `The connection to the service ended before the response was complete (${reason}). The call may have taken effect.`
+          : `No connection to the service (${reason}). The call was not sent. Check the base URL and the network.`,
     );
   }
 }
@@ -112,7 +117,7 @@ export class UnexpectedResponseError extends SandflowError {
 /** @param sent whether a byte of the request may have been sent */
 export function exchangeError(endpoint: CallName, error: Error, sent: boolean): SandflowError {
   const reason = reasonOf(error);
-  if (reason !== 'UND_ERR_INVALID_ARG') return new ConnectionError(endpoint, sent, reason);
+  if (reason !== 'UND_ERR_INVALID_ARG') return new ConnectionError(endpoint, sent, reason, connectionProblemOf(error));
   return new SandflowError('bad_argument', 'A header or the path of the request has characters that cannot be sent.');
 }
 

@@ -6,6 +6,12 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import {
+  type ConnectionFault,
+  type ConnectionProblem,
+  connectionProblemOf,
+  problemOf,
+} from '../errors/connection-problem.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { earlyQueryText } from '../protocol/early-query.js';
 import type { TunnelProxy } from '../settings/proxies.js';
@@ -73,6 +79,11 @@ export function isTaskFailure(error: unknown): boolean {
   return /workflow task failure|workflow task in failed state/i.test(reasonOf(error as Error));
 }
 
+/** True for a query of a task queue that no worker has polled lately. Temporal answers it at once. */
+export function hasNoPoller(error: unknown): boolean {
+  return hasCode(error, ['failedPrecondition']) && /no poller/i.test(reasonOf(error as Error));
+}
+
 /** True if a worker refused a query because no task has processed the latest events yet. The next task will. */
 export function isEarlyQuery(error: unknown): boolean {
   return error instanceof QueryNotRegisteredError && error.message.includes(earlyQueryText);
@@ -94,7 +105,14 @@ export const restartStack =
 
 /** Creates the error `temporal_unreachable`, which names the address and says what to do. */
 export function unreachable(address: string, cause: unknown, proxy?: TunnelProxy): SandflowError {
+  // The proxy may be what does not answer, and what refuses. What is known of it names no login.
+  const way = proxy ? `, through the proxy ${proxy.address},` : '';
   const said = cause instanceof Error ? reasonOf(cause) : String(cause);
+  const problem = connectionProblemOf(cause) ?? nativeProblem(said);
+  if (problem) {
+    const message = `Temporal at ${address}${way} cannot be reached: ${problem.text}. ${mends[problem.fault] ?? problem.mend}`;
+    return new SandflowError('temporal_unreachable', message, { cause });
+  }
   const reason = nativeReason(said) ?? said;
   const advice = refusesCredentials(reason)
     ? 'It refuses the credentials: check TEMPORAL_API_KEY, or the client certificate, and TEMPORAL_NAMESPACE.'
@@ -102,38 +120,45 @@ export function unreachable(address: string, cause: unknown, proxy?: TunnelProxy
       ? 'It has no such namespace: correct TEMPORAL_NAMESPACE, or create the namespace.'
       : 'If TEMPORAL_ADDRESS (host:port) names your own server, check that it runs and that the TEMPORAL_TLS settings are ' +
         `correct. ${restartStack}`;
-  // The proxy may be what does not answer, and what refuses. What is known of it names no login.
-  const way = proxy ? `, through the proxy ${proxy.address},` : '';
   const message = `Temporal at ${address}${way} cannot be reached. ${advice} (${reason})`;
   return new SandflowError('temporal_unreachable', message, { cause });
 }
 
-/** What is wrong with a connection by TLS, and how to mend it, by what the native part says. */
-const tlsReasons: readonly (readonly [RegExp, string])[] = [
-  [
-    /UnknownIssuer|CaUsedAsEndEntity/,
-    'its certificate is of an authority that is not trusted here: name the certificate of the authority in NODE_EXTRA_CA_CERTS or in TEMPORAL_TLS_SERVER_CA_CERT_PATH',
-  ],
-  [
-    /NotValidForName/,
-    'its certificate is for another host: use its name in TEMPORAL_ADDRESS, or in TEMPORAL_TLS_SERVER_NAME',
-  ],
-  [/InvalidCertificate\(Expired/, 'its certificate has expired'],
-  [/InvalidContentType/, 'it does not use TLS: unset TEMPORAL_TLS, or correct the port'],
-  [
-    /CertificateRequired/,
-    'it wants a client certificate: set TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH',
-  ],
-  [/broken pipe|connection reset/i, 'it closed the connection: if it uses TLS, set TEMPORAL_TLS=true'],
+/** What helps otherwise than for a server that a URL names. */
+const mends: Partial<Readonly<Record<ConnectionFault, string>>> = {
+  untrusted:
+    'Name the file with the certificate of the authority in NODE_EXTRA_CA_CERTS or in TEMPORAL_TLS_SERVER_CA_CERT_PATH.',
+  other_name: 'Use its name in TEMPORAL_ADDRESS, or in TEMPORAL_TLS_SERVER_NAME.',
+  no_tls: 'Unset TEMPORAL_TLS, or correct the port.',
+  tls_refused:
+    'Check the port; if it wants a client certificate, set TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH.',
+};
+
+/** What the native part says of a connection by TLS. */
+const nativeFaults: readonly (readonly [RegExp, ConnectionFault])[] = [
+  [/UnknownIssuer|CaUsedAsEndEntity|BadSignature/, 'untrusted'],
+  [/NotValidForName/, 'other_name'],
+  [/InvalidCertificate\(Expired/, 'expired'],
+  [/InvalidCertificate\(NotValidYet/, 'not_yet_valid'],
+  [/InvalidContentType/, 'no_tls'],
+  [/CertificateRequired|HandshakeFailure|ProtocolVersion/, 'tls_refused'],
 ];
+
+/** Recognises what the worker's native part says. */
+const isNative = (said: string) => /tonic|transport error|hyper|ConnectError|os error/i.test(said);
+
+function nativeProblem(said: string): ConnectionProblem | undefined {
+  const fault = isNative(said) ? nativeFaults.find(([pattern]) => pattern.test(said))?.[1] : undefined;
+  return fault && problemOf(fault);
+}
 
 /** Translates what the worker's native part says; undefined for a text that is not from it. */
 function nativeReason(said: string): string | undefined {
-  if (!/tonic|transport error|hyper|ConnectError|os error/i.test(said)) return undefined;
+  if (!isNative(said)) return undefined;
   if (/refused/i.test(said)) return 'nothing listens at this address';
   if (/dns|lookup|resolve/i.test(said)) return 'the name of the host is unknown';
-  const mend = tlsReasons.find(([pattern]) => pattern.test(said));
-  if (mend) return mend[1];
+  if (/broken pipe|connection reset/i.test(said))
+    return 'it closed the connection: if it uses TLS, set TEMPORAL_TLS=true';
   if (/certificate|tls|handshake/i.test(said)) return 'the TLS settings do not fit those of the server';
   return 'no Temporal server answers at this address';
 }

@@ -1,9 +1,11 @@
 /**
- * Checks that something listens at the address of a Temporal server. Without this check, the SDK would wait for a
- * server until its timeout, and the worker's native part would report a refused connection in other words.
+ * Checks that something listens at the address of a Temporal server, and that its TLS fits. Without this check, the SDK
+ * would wait for a server until its timeout and name no reason, and the worker's native part would name it in other words.
  */
-import { connect } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls, TLSSocket } from 'node:tls';
+import { connectionProblemOf } from '../errors/connection-problem.js';
 import { splitTarget, type TemporalTarget } from './connect.js';
 import { unreachable } from './errors.js';
 
@@ -27,19 +29,20 @@ export interface RequireListenerOptions {
 }
 
 /**
- * Resolves if a connection opens, or if it is unclear whether one would open. Sends nothing.
- * @throws SandflowError `temporal_unreachable` if the connection is refused for the whole time
+ * Resolves if a connection opens, or if it is unclear whether one would open. Sends nothing but what TLS needs.
+ * @throws SandflowError `temporal_unreachable` if the connection is refused for the whole time, or its TLS once
  */
 export async function requireListener(target: TemporalTarget, options: RequireListenerOptions = {}): Promise<void> {
   const { withinMs = defaultWithinMs, signal } = options;
-  const { address } = splitTarget(target);
+  const { address, connectionOptions } = splitTarget(target);
   const place = placeOf(address);
   if (!place) return;
+  const open = opener(place, connectionOptions);
   const giveUpAt = Date.now() + withinMs;
   for (;;) {
-    const refusal = await refusalOf(place, giveUpAt - Date.now());
+    const refusal = await refusalOf(open, giveUpAt - Date.now()).catch((error: Error) => error);
     if (refusal === undefined) return;
-    if (Date.now() + pauseMs >= giveUpAt) throw unreachable(address, new Error(refusal));
+    if (connectionProblemOf(refusal) || Date.now() + pauseMs >= giveUpAt) throw unreachable(address, refusal);
     await sleep(pauseMs, undefined, { signal });
   }
 }
@@ -70,16 +73,36 @@ function placeOf(address: string): Place | undefined {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
 }
 
-function refusalOf(place: Place, withinMs: number): Promise<string | undefined> {
+/** Opens the connection as the SDK does. */
+function opener(place: Place, { tls, apiKey }: ReturnType<typeof splitTarget>['connectionOptions']): () => Socket {
+  // With a key, the SDK uses TLS unless that is turned off.
+  if (tls === false || (tls == null && apiKey === undefined)) return () => connect(place);
+  const { serverNameOverride, serverRootCACertificate: ca, clientCertPair } = typeof tls === 'object' && tls ? tls : {};
+  const servername = serverNameOverride ?? (isIP(place.host) ? undefined : place.host);
+  return () =>
+    connectTls({
+      ...{ ...place, ALPNProtocols: ['h2'] },
+      ...(servername && { servername }),
+      ...(ca && { ca: Buffer.from(ca) }),
+      ...(clientCertPair && { cert: Buffer.from(clientCertPair.crt), key: Buffer.from(clientCertPair.key) }),
+    });
+}
+
+/** @returns why no connection opens; undefined if one opens, or if that is unclear */
+function refusalOf(open: () => Socket, withinMs: number): Promise<Error | undefined> {
   return new Promise((resolve) => {
-    const socket = connect(place);
-    const settle = (refusal?: string) => {
+    const socket = open();
+    const settle = (refusal?: Error) => {
       socket.destroy();
       resolve(refusal);
     };
     socket.setTimeout(Math.max(shortestLookMs, withinMs), () => settle());
-    socket.once('connect', () => settle());
-    socket.once('error', (error: NodeJS.ErrnoException) => settle(refusals.get(codeOf(error))));
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => settle());
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      const text = refusals.get(codeOf(error));
+      if (text !== undefined) settle(new Error(text));
+      else settle(connectionProblemOf(error) === undefined ? undefined : error);
+    });
   });
 }
 

@@ -3,6 +3,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { timestampToleranceSeconds } from '../contract/records/webhook-events.js';
+import { onlyValue } from './only-value.js';
 import type { RefusalReason } from './verify-delivery.js';
 
 const secretPrefix = 'whsec_';
@@ -74,13 +75,13 @@ export type NotificationVerification =
  */
 export function verifyNotification(notification: NotificationToVerify): NotificationVerification {
   const { headers, rawBody, secrets, nowMs = Date.now(), toleranceSeconds = timestampToleranceSeconds } = notification;
-  const id = headers['webhook-id'];
-  const timestamp = headers['webhook-timestamp'];
-  const signature = headers['webhook-signature'];
-  if (!id || !timestamp || !signature) return { ok: false, reason: 'missing_headers' };
-  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string') {
-    return { ok: false, reason: 'malformed_headers' };
+  const id = onlyValue(headers['webhook-id']);
+  const timestamp = onlyValue(headers['webhook-timestamp']);
+  const signature = onlyValue(headers['webhook-signature']);
+  if (id === undefined || timestamp === undefined || signature === undefined) {
+    return { ok: false, reason: 'missing_headers' };
   }
+  if (id === null || timestamp === null || signature === null) return { ok: false, reason: 'malformed_headers' };
   // A sender may also sign with other versions. Only `v1` counts here.
   const received = signature.split(' ').flatMap((one) => {
     const base64 = signaturePattern.exec(one)?.[1];

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { deliveryHeaders, timestampToleranceSeconds } from '../contract/records/webhook-events.js';
+import { onlyValue } from './only-value.js';
 import { digestOf } from './sign-delivery.js';
 
 /** A delivery to verify, and the settings to verify it with. */
@@ -31,7 +32,12 @@ export type Verification =
       /** Index in `secrets` of the secret that signed the delivery. */
       readonly secretIndex: number;
     }
-  | { readonly ok: false; readonly reason: RefusalReason };
+  | {
+      readonly ok: false;
+      readonly reason: RefusalReason;
+      /** Of a stale timestamp: the time here minus the timestamp, in seconds. */
+      readonly skewSeconds?: number;
+    };
 
 const signaturePattern = /^v1=([0-9a-fA-F]{64})$/;
 const timestampPattern = /^[0-9]{1,12}$/;
@@ -47,13 +53,14 @@ const timestampPattern = /^[0-9]{1,12}$/;
  */
 export function verifyDelivery(delivery: DeliveryToVerify): Verification {
   const { headers, rawBody, secrets, nowMs, toleranceSeconds = timestampToleranceSeconds } = delivery;
-  const deliveryId = headers[deliveryHeaders.delivery];
-  const timestamp = headers[deliveryHeaders.timestamp];
-  const signature = headers[deliveryHeaders.signature];
-  if (!deliveryId || !timestamp || !signature) return { ok: false, reason: 'missing_headers' };
-  if (typeof deliveryId !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string') {
-    return { ok: false, reason: 'malformed_headers' };
+  const deliveryId = onlyValue(headers[deliveryHeaders.delivery]);
+  const timestamp = onlyValue(headers[deliveryHeaders.timestamp]);
+  const signature = onlyValue(headers[deliveryHeaders.signature]);
+  if (deliveryId === undefined || timestamp === undefined || signature === undefined) {
+    return { ok: false, reason: 'missing_headers' };
   }
+  if (deliveryId === null || timestamp === null || signature === null)
+    return { ok: false, reason: 'malformed_headers' };
   const hex = signaturePattern.exec(signature)?.[1];
   if (hex === undefined || !timestampPattern.test(timestamp)) return { ok: false, reason: 'malformed_headers' };
 
@@ -69,8 +76,8 @@ export function verifyDelivery(delivery: DeliveryToVerify): Verification {
 
   const seconds = Number(timestamp);
   // A value that is not a number must lead to a refusal. Otherwise a missing setting would accept every replay.
-  const isFresh = Math.abs(nowMs / 1000 - seconds) <= toleranceSeconds;
-  if (!isFresh) return { ok: false, reason: 'stale_timestamp' };
+  const skewSeconds = nowMs / 1000 - seconds;
+  if (!(Math.abs(skewSeconds) <= toleranceSeconds)) return { ok: false, reason: 'stale_timestamp', skewSeconds };
   return {
     ok: true,
     deliveryId,
@@ -81,5 +88,6 @@ export function verifyDelivery(delivery: DeliveryToVerify): Verification {
 }
 
 function attemptOf(header: string | string[] | undefined): number {
-  return typeof header === 'string' && /^[0-9]{1,6}$/.test(header) ? Number(header) : 0;
+  const value = onlyValue(header) ?? '';
+  return /^[0-9]{1,6}$/.test(value) ? Number(value) : 0;
 }

@@ -9,8 +9,11 @@ import { jobWorkflowId } from '../addresses/addresses.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { workflowTypes } from '../protocol/messages.js';
 import { withAnswerTimeout } from '../temporal/calls.js';
-import { isClosing, isSlow, reasonOf } from '../temporal/errors.js';
+import { hasNoPoller, isClosing, isSlow, isTemporalUnreachable, reasonOf } from '../temporal/errors.js';
 import { describeReadable } from '../temporal/readable-memos.js';
+
+/** Temporal answers by itself what it knows of a workflow, and needs no worker. */
+const describeMs = 5_000;
 
 /** A job or a batch. */
 export interface AskedWorkflow {
@@ -40,7 +43,7 @@ export async function askWorkflow<T>(
 
 /**
  * Converts an error of a request into an error that says how to fix the problem.
- * @returns `refused`, `no_worker`, or that the workflow is missing, has ended or is of the other kind; other errors
+ * @returns `refused`, `no_worker`, `temporal_unreachable`, or that the workflow is missing, has ended or is of the other kind; other errors
  *   unchanged
  */
 export async function explainError(error: unknown, client: Client, asked: AskedWorkflow): Promise<unknown> {
@@ -67,14 +70,27 @@ export async function explainError(error: unknown, client: Client, asked: AskedW
     const other = kind === 'job' ? workflowTypes.forkFanout : workflowTypes.createThenPrompt;
     return type === other ? otherKindError(asked, error) : error;
   }
-  if (!isSlow(error)) return error;
-  const silent = `The ${kind} "${id}" did not answer in time: no worker takes its tasks. Start one with \`sandflow worker\`.`;
+  const isUnpolled = hasNoPoller(error);
+  if (!isUnpolled && !isSlow(error)) return error;
   const later =
     updateId === undefined
       ? ''
       : ` It may still get the request then. To repeat the request and have it done once, give it the same id: --update-id ${updateId}`;
-  const message = `${silent}${later}`;
-  return new SandflowError('no_worker', message, { cause: error });
+  // A connection that went silent looks the same, and a worker would not help.
+  if (!isUnpolled && (await isTemporalSilent(client, asked))) {
+    const silent = `Temporal does not answer, so whether the ${kind} "${id}" goes on is not known. Check the network.`;
+    return new SandflowError('temporal_unreachable', `${silent}${later}`, { cause: error });
+  }
+  const unanswered = `The ${kind} "${id}" did not answer in time: no worker takes its tasks. Start one with \`sandflow worker\`.`;
+  return new SandflowError('no_worker', `${unanswered}${later}`, { cause: error });
+}
+
+async function isTemporalSilent(client: Client, { deployment, id }: AskedWorkflow): Promise<boolean> {
+  const describe = () => describeReadable(client, jobWorkflowId(deployment, id));
+  return client.withDeadline(Date.now() + describeMs, describe).then(
+    () => false,
+    (error: unknown) => isTemporalUnreachable(error),
+  );
 }
 
 export function notFoundError({ kind, deployment, id }: AskedWorkflow, cause?: unknown): SandflowError {

@@ -1,6 +1,8 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { connectClient, deliver, eventBody, newEventId, newSandboxId, startBridge } from './bridge-harness.js';
+import { deliveryHeadersFor } from '../../src/webhook/index.js';
+import { connectClient, deliver, eventBody, newEventId, newSandboxId, secret, startBridge } from './bridge-harness.js';
 
 let temporal: Awaited<ReturnType<typeof connectClient>>;
 let bridge: Awaited<ReturnType<typeof startBridge>>;
@@ -46,7 +48,7 @@ describe('S10: the bridge refuses a delivery without our signature with 401', ()
     const ready = async () => (await fetch(`${bridge.url}/readyz`)).text();
     expect(await ready()).toBe('ready\n');
     for (const _ of [1, 2]) await deliver(bridge.url, eventBody(), { secret: 'whsec_other' });
-    expect(lines).toEqual([expect.stringMatching(/another secret.*connect --rotate.*webhooks rotate/)]);
+    expect(lines).toEqual([expect.stringMatching(/another secret.*connect` with `--rotate.*webhooks rotate/)]);
     expect(await bridge.metric('sandflow_bridge_deliveries_total', '{result="bad_signature"}')).toBe(2);
     // A test delivery is signed with the secret of this machine, and says nothing about the service's.
     await deliver(bridge.url, eventBody({ type: 'sandflow.connection_test' }));
@@ -125,5 +127,115 @@ describe('the bridge', () => {
     const response = await fetch(`${bridge.url}${path}`, { method });
     expect(response.status).toBe(status);
     if (status === 405) expect(response.headers.get('allow')).toMatch(/GET|POST/);
+  });
+});
+
+describe('the bridge tells of what it refuses, once', () => {
+  const lines: string[] = [];
+  const fields: unknown[] = [];
+  beforeEach(async () => {
+    lines.length = 0;
+    fields.length = 0;
+    await bridge.close();
+    const log = (message: string, known?: unknown) => void [lines.push(message), fields.push(known)];
+    bridge = await startBridge(temporal.client, { log });
+  });
+  const ready = async () => (await fetch(`${bridge.url}/readyz`)).text();
+  const refused = (result: string) => bridge.metric('sandflow_bridge_deliveries_total', `{result="${result}"}`);
+
+  it.each([
+    ['400 s old', () => nowSeconds() - 400, 401],
+    ['400 s in the future', () => nowSeconds() + 400, -399],
+    ['of 1970', () => 0, undefined],
+  ])(
+    'a signed timestamp that is %s, in the log and in /readyz, until a delivery is accepted',
+    async (_, timestamp, skew) => {
+      for (const _ of [1, 2]) await deliver(bridge.url, eventBody(), { timestamp: timestamp() });
+      expect(lines).toEqual([expect.stringMatching(/clock of the bridge differ by more than 300 s.*NTP/)]);
+      const told = (fields[0] as { readonly skewSeconds: number }).skewSeconds;
+      if (skew !== undefined) expect(Math.abs(told - skew)).toBeLessThan(60);
+      expect(await ready()).toBe('ready\nrefused timestamps: 2\n');
+      await deliver(bridge.url, eventBody());
+      expect(await ready()).toBe('ready\n');
+      await deliver(bridge.url, eventBody(), { timestamp: timestamp() });
+      expect(lines).toHaveLength(2);
+    },
+  );
+
+  /** What the bridge answers to these bytes. */
+  const raw = (bytes: Buffer | string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(bridge.port, '127.0.0.1', () => socket.write(bytes));
+      let answer = '';
+      socket.on('data', (data) => {
+        answer += data;
+      });
+      socket.once('close', () => resolve(answer));
+      socket.once('error', reject);
+    });
+  const post = 'POST /webhooks/sandbox HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\n';
+  const chunked = 'POST /webhooks/sandbox HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+  it.each([
+    ['431', 'large headers', 'headers_too_large', `${post}Cookie: ${'x'.repeat(17_000)}\r\n\r\n{}`],
+    ['400', 'the PROXY protocol', 'bad_request', `PROXY TCP4 10.0.0.1 10.0.0.2 1 2\r\n${post}\r\n{}`],
+    ['400', 'its binary form', 'bad_request', `\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c`],
+    ['400', 'TLS', 'bad_request', Buffer.from('1603010200010001fc0303', 'hex')],
+    ['400', 'HTTP/2', 'bad_request', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['400', 'two lengths', 'bad_request', `${post}Content-Length: 3\r\n\r\n{}`],
+    ['400', 'a broken header', 'bad_request', `${post}a b: c\r\n\r\n{}`],
+    ['413', 'large chunk extensions', 'bad_request', `${chunked}2;${'x'.repeat(17_000)}\r\n{}\r\n0\r\n\r\n`],
+  ])('%s: %s, in the log and the metrics', async (status, _, result, bytes) => {
+    const before = await refused(result);
+    expect(await raw(bytes)).toContain(`HTTP/1.1 ${status} `);
+    expect(await refused(result)).toBe(before + 1);
+    const told = result === 'bad_request' ? /no request of HTTP\/1.1.*PROXY protocol/ : /larger than 16 KiB/;
+    expect(lines).toEqual([expect.stringMatching(told)]);
+    await raw(bytes);
+    expect(lines).toHaveLength(1);
+    expect(await ready()).toBe('ready\n');
+  });
+
+  it('nothing of a peer that goes away', async () => {
+    const socket = connect(bridge.port, '127.0.0.1', () => socket.resetAndDestroy());
+    await new Promise((resolve) => socket.once('close', resolve));
+    await ready();
+    expect(lines).toEqual([]);
+  });
+
+  it('a malformed header of a signature, but not a request without one, which doctor sends too', async () => {
+    const send = (headers: Record<string, string>) =>
+      fetch(`${bridge.url}/webhooks/sandbox`, { method: 'POST', headers, body: '{}' });
+    expect((await send({})).status).toBe(401);
+    expect(lines).toEqual([]);
+    const headers = deliveryHeadersFor({
+      ...{ secret, deliveryId: newEventId(), timestamp: nowSeconds(), rawBody: '{}', event: 'x' },
+    });
+    expect((await send({ ...headers, 'x-svc-timestamp': String(Date.now()) })).status).toBe(401);
+    expect((await send({ ...headers, 'x-svc-signature': 'v1=0' })).status).toBe(401);
+    expect(lines).toEqual([expect.stringMatching(/malformed, or there twice with different values/)]);
+  });
+});
+
+describe('the bridge accepts', () => {
+  it('a header that a proxy has doubled', async () => {
+    const body = JSON.stringify(eventBody());
+    const headers = deliveryHeadersFor({
+      ...{ secret, deliveryId: JSON.parse(body).id, timestamp: nowSeconds(), rawBody: body, event: 'sandbox.ready' },
+    });
+    const doubled = Object.entries(headers).flatMap(([name, value]) => [name, value, name, value]);
+    const answer = await new Promise((resolve, reject) => {
+      const sending = request(`${bridge.url}/webhooks/sandbox`, {
+        method: 'POST',
+        headers: [...doubled, 'host', 'b', 'content-length', String(body.length)],
+      });
+      sending.once('response', (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sending.once('error', reject);
+      sending.end(body);
+    });
+    expect(answer).toBe(200);
   });
 });

@@ -19,8 +19,8 @@ export function missingForAuthority(): string | undefined {
   return spawnSync('openssl', ['version']).error ? 'openssl is not installed' : undefined;
 }
 
-/** @param names the host names of the server */
-export function createPrivateAuthority(names: readonly string[] = ['localhost']): PrivateAuthority {
+/** @param names the host names of the server. @param days how long its certificate is valid; -1: it has expired */
+export function createPrivateAuthority(names: readonly string[] = ['localhost'], days = 30): PrivateAuthority {
   const folder = mkdtempSync(join(tmpdir(), 'sandflow-authority-'));
   const path = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
@@ -29,7 +29,7 @@ export function createPrivateAuthority(names: readonly string[] = ['localhost'])
   openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', `/CN=${names[0]}`);
   writeFileSync(path('names'), `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}\n`);
   const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'names', '-out', 'cert.pem'];
-  openssl('x509', '-req', '-in', 'request.pem', ...signed);
+  openssl('x509', '-req', '-days', String(days), '-in', 'request.pem', ...signed);
   return {
     file: path('ca.pem'),
     server: { cert: readFileSync(path('cert.pem')), key: readFileSync(path('key.pem')) },

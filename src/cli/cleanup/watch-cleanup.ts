@@ -15,7 +15,7 @@ export async function watchCleanup(
   { stderr, interrupted }: Pick<CliIo, 'stderr' | 'interrupted'>,
   reporter: Reporter,
 ): Promise<CleanupSummary | undefined> {
-  const status = createScreenLines(stderr, { enabled: stderr.isTTY === true });
+  const status = createScreenLines(stderr, { enabled: true });
   const over = new AbortController();
   const stopped = anySignal([over.signal, interrupted]);
   let blockedSince = '';

@@ -68,7 +68,7 @@ export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): A
           over.throwIfAborted();
           if (!isTemporary(error)) {
             failingSince = undefined;
-            throw isPermanent(error) ? error : refusalOf(error, apiUrl);
+            throw isPermanent(error) && !(error instanceof ConnectionError) ? error : refusalOf(error, apiUrl);
           }
           failingSince ??= askedAt;
           reason = oneLine(error instanceof Error ? error.message : String(error));
@@ -99,7 +99,9 @@ function isTemporary(error: unknown): boolean {
       meaning === 'unavailable' || meaning === 'throttled_shortly' || meaning === 'wait_out' || meaning === 'few_tries'
     );
   }
-  return error instanceof ConnectionError || error instanceof TimeoutError || error instanceof UnexpectedResponseError;
+  // A wrong certificate is told at once. A job waits longer: it may be renewed meanwhile.
+  if (error instanceof ConnectionError) return error.problem === undefined;
+  return error instanceof TimeoutError || error instanceof UnexpectedResponseError;
 }
 
 /** Also true for errors of this machine, such as an unreadable key file, because their message says what is wrong. */

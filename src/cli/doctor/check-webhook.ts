@@ -1,6 +1,6 @@
 /** Checks that a webhook for the bridge is registered, that the bridge is ready, and that it has a signing secret. */
 
-import { refusedSignaturesLine } from '../../bridge/request-handler.js';
+import { readRefusals } from '../../bridge/refused-deliveries.js';
 import { readSecrets } from '../../bridge/secret-source.js';
 import { bridgeBaseOf, webhookPath } from '../../bridge/webhook-path.js';
 import type { Config } from '../../config.js';
@@ -11,7 +11,7 @@ import { isLoopbackHost, withoutEndSlashes } from '../../texts/urls.js';
 import { answerText } from '../connect/answer-text.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';
-import { programName } from '../program-name.js';
+import { asCalled, programName } from '../program-name.js';
 import { bridgesAmong } from '../webhooks/bridges-among.js';
 import { isBridgeAt, sendTestDelivery } from '../webhooks/test-delivery.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
@@ -118,14 +118,13 @@ export async function checkBridge(
   }
 }
 
-/** The secret of this machine may agree with the bridge's, and both be other than the service's. */
+/** The secret of this machine may agree with the bridge's, and both be other than the service's. Also the clock. */
 function refusing(bridgeUrl: string, ready: string): Check | undefined {
-  const line = ready.split('\n').find((one) => one.startsWith(refusedSignaturesLine));
-  const refused = Number(line?.slice(refusedSignaturesLine.length));
-  if (line === undefined || !Number.isSafeInteger(refused)) return undefined;
-  const message = `The bridge at ${bridgeUrl} has refused ${refused} ${refused === 1 ? 'delivery' : 'deliveries'} since the last one that it accepted: another secret signed them. ${meanwhile}.`;
-  const mend = `If the service sent them, replace the secret: repeat \`${programName} webhooks connect\` with \`--rotate\`, or run \`${programName} webhooks rotate WEBHOOK\`.`;
-  return warning('bridge', message, mend);
+  const refused = readRefusals(ready);
+  if (!refused) return undefined;
+  const { count, why, mend } = refused;
+  const message = `The bridge at ${bridgeUrl} has refused ${count === 1 ? 'a delivery' : `${count} deliveries`} since the last one that it accepted, because ${why}. ${meanwhile}.`;
+  return warning('bridge', message, asCalled(mend));
 }
 
 async function checkAgreement(
@@ -141,9 +140,13 @@ async function checkAgreement(
     const message = `${bridgeUrl} is ready, but ${bridgeUrl}${webhookPath} is no bridge: ${text}. ${meanwhile}.`;
     return failed('bridge', message, 'Route this path to the bridge, or correct the URL of the registration.');
   }
-  const { result, text } = await sendTestDelivery(`${bridgeUrl}${webhookPath}`, secret);
+  const { result, text, mend } = await sendTestDelivery(`${bridgeUrl}${webhookPath}`, secret);
   if (result === 'accepted')
     return ok('bridge', `The bridge is ready at ${bridgeUrl} and has the secret of this machine.`);
-  const mend = `Run \`${programName} webhooks connect\`, or copy the secret to the machine of the bridge.`;
-  return failed('bridge', `${bridgeUrl} is ready, but a test delivery failed: ${text}. ${meanwhile}.`, mend);
+  const ofSecret = `Run \`${programName} webhooks connect\`, or copy the secret to the machine of the bridge.`;
+  return failed(
+    'bridge',
+    `${bridgeUrl} is ready, but a test delivery failed: ${text}. ${meanwhile}.`,
+    mend ?? ofSecret,
+  );
 }

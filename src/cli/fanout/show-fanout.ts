@@ -6,6 +6,7 @@ import { exitCodeOfEnd, exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { findDollarsPerSecond } from '../output/price.js';
 import { rowsOf } from '../output/screen-lines.js';
+import { tableWidth } from '../output/table.js';
 import { createPaint } from '../output/terminal.js';
 import { oneLine, setIn } from '../output/terminal-safe.js';
 import { nextWhileBatchRuns } from './next-commands.js';
@@ -32,8 +33,8 @@ export function showFanout(
     if (json) printJson(stdout, progress);
     else {
       const dollarsPerSecond = await findDollarsPerSecond(platform.service);
-      const { columns = 80 } = stdout;
-      const [width, rows] = stdout.isTTY ? [columns, rowsOf(stdout)] : [200, rowsElsewhere];
+      const width = tableWidth(stdout) ?? 200;
+      const rows = stdout.isTTY ? rowsOf(stdout) : rowsElsewhere;
       const failedItems = createFailedItems(platform.results, { ...batch, batchKey: progress.batchKey });
       const { all: failures } = await failedItems.look(Math.min(rows, counts.failed + counts.retried));
       const looks = createItemLooks(platform, batch);

@@ -26,7 +26,7 @@ export async function seedState(
   const path = resolve(io.cwd, file);
   const body = await readTextFile(path, path);
   requireJsonObject(body, path);
-  const status = createScreenLines(io.stderr, { enabled: io.stderr.isTTY === true });
+  const status = createScreenLines(io.stderr, { enabled: true });
   let progress = '';
   const onProgress = (line: unknown) => {
     const { made, of } = readAnswer(seedProgressSchema, line);

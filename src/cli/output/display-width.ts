@@ -86,6 +86,10 @@ function* graphemesOf(text: string): Generator<string> {
   }
 }
 
+/** What takes no column of its own: accents above a letter, for example. Vowel signs beside a letter take one. */
+const joined = /[\p{Mn}\p{Me}\p{Cf}]/gu;
+
 function graphemeWidth(segment: string): number {
-  return wide.test(segment) ? 2 : 1;
+  if (wide.test(segment)) return 2;
+  return segment.length === 1 ? 1 : Math.max(1, Array.from(segment.replaceAll(joined, '')).length);
 }

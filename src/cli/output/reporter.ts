@@ -39,7 +39,7 @@ export interface ReporterOptions {
 
 export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
   const paint = createPaint(stream);
-  const status = createScreenLines(stream, { enabled: !quiet && stream.isTTY === true });
+  const status = createScreenLines(stream, { enabled: !quiet });
   const isRepeated = createRepeats();
   let blockedSince = '';
   let degradedShown = false;

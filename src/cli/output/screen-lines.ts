@@ -29,8 +29,9 @@ export interface ScreenLine {
   readonly width: number;
 }
 
+/** @param options `enabled` is false where nobody wants to see them */
 export function createScreenLines(stream: OutputStream, options: { readonly enabled: boolean }): ScreenLines {
-  let { enabled } = options;
+  let enabled = options.enabled && stream.isTTY === true && stream.isPlain !== true;
   let current: DrawnLines | undefined;
   let drawn: readonly ScreenLine[] = [];
   let timer: NodeJS.Timeout | undefined;

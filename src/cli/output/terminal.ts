@@ -17,11 +17,14 @@ export function control(sequences: string): string {
   return sequences.replaceAll(escapeCharacter, mark);
 }
 
+/** A terminal that says that it has fewer columns does not know how many it has, as in a container or by `stty cols 0`. */
+const fewestColumns = 10;
+
 /**
  * Strings are made safe on terminals, in pipes and in files alike: a log may be shown on a terminal later. Bytes are
  * made safe on a terminal only; elsewhere they pass through unchanged.
  */
-export function createTerminal(stream: OutputStream): OutputStream {
+export function createTerminal(stream: OutputStream, isPlain = false): OutputStream {
   const shown = (text: string | Uint8Array): string =>
     terminalSafe(withoutSecrets(typeof text === 'string' ? text : Buffer.from(text).toString())).replaceAll(
       mark,
@@ -33,14 +36,25 @@ export function createTerminal(stream: OutputStream): OutputStream {
     get isTTY() {
       return stream.isTTY;
     },
+    isPlain,
     get columns() {
-      return stream.columns;
+      return stream.columns !== undefined && stream.columns < fewestColumns ? undefined : stream.columns;
     },
     get rows() {
       return stream.rows;
     },
     hasColors: () => stream.hasColors?.() === true,
   };
+}
+
+/** What `CI` holds where there is none. */
+const noCi: readonly string[] = ['', '0', 'false', 'no'];
+/** What `TERM` holds where control sequences are printed as they are. */
+const plainTerms: readonly string[] = ['', 'dumb', 'unknown'];
+
+/** True where drawn lines would be printed one below the other: in the log of CI, and on a dumb terminal. */
+export function isPlainTerminal({ CI = '', TERM = 'unset' }: Readonly<Record<string, string | undefined>>): boolean {
+  return !noCi.includes(CI.toLowerCase()) || plainTerms.includes(TERM);
 }
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';

@@ -1,4 +1,6 @@
 /** `sandflow jobs show`. */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, type JobAddress, jobProgress } from '../../workflow-client/jobs/job-client.js';
@@ -30,7 +32,11 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
     if (description.status.name !== 'RUNNING') {
       return showEnd(platform, job, { io, reporter, json: options.json === true, linksInJson: true });
     }
-    const progress = await jobProgress(platform.temporal, job);
+    const progress = await jobProgress(platform.temporal, job).catch((error: unknown) => {
+      const isSilent = error instanceof SandflowError && error.code === 'no_worker';
+      if (isSilent && !options.json) for (const line of knownOf(description, job, links)) io.stdout.write(`${line}\n`);
+      throw error;
+    });
     const { sandboxId, prompts, wakes, apiCalls } = progress;
     const waitingFor = waitingCalls(description, job, progress);
     const startedAt = chainStart(description);
@@ -73,6 +79,21 @@ export async function showEnd(
     links: linksOf(job, platform.ui),
     ...more,
   });
+}
+
+/** What Temporal itself knows of a running job, for people. */
+export function knownOf(
+  description: Pick<WorkflowExecutionDescription, 'raw' | 'startTime' | 'memo'>,
+  job: JobAddress,
+  links: JobLinks,
+): string[] {
+  return [
+    'It runs, but no worker answers. What Temporal knows:',
+    `  started ${chainStart(description).toISOString()}`,
+    `  ${linksText(links)}`,
+    // A create that is still repeated has made no sandbox that the job knows of.
+    ...waitingCalls(description, job, { sandboxId: null }).map((call) => `  ${waitingText(call)}`),
+  ];
 }
 
 /** The progress of a running job, for people. */

@@ -11,6 +11,7 @@ import { phaseText } from '../output/job-text.js';
 import { jsonText } from '../output/json.js';
 import type { Notices } from '../output/reporter.js';
 import { createScreenLines, textLine } from '../output/screen-lines.js';
+import { tableWidth } from '../output/table.js';
 import { createPaint } from '../output/terminal.js';
 import { setIn } from '../output/terminal-safe.js';
 import { createEntryText, type TranscriptEntry } from '../output/transcript-entry.js';
@@ -71,8 +72,10 @@ export async function printTranscript(options: PrintTranscriptOptions): Promise<
         pauseMs = entries.length > 0 ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 1.3);
       } catch (error) {
         if (over.aborted) break;
-        const isSilent = error instanceof SandflowError && error.code === 'no_worker';
-        if (!follow || !(isSilent || isTemporalUnreachable(error))) throw error;
+        const code = error instanceof SandflowError ? error.code : undefined;
+        const isSilent = code === 'no_worker';
+        const isAway = code === 'temporal_unreachable' || isTemporalUnreachable(error);
+        if (!follow || !(isSilent || isAway)) throw error;
         const message = error instanceof Error ? error.message : '';
         if (!isSilent) await reconnect(printer);
         else if (problem !== message) printer.notice(message);
@@ -109,9 +112,9 @@ interface Printer extends Notices {
 }
 
 function createPrinter({ io: { stdout }, reporter, json, follow }: PrintTranscriptOptions): Printer {
-  const columns = () => (stdout.isTTY ? (stdout.columns ?? 80) : undefined);
+  const columns = () => tableWidth(stdout);
   const format = createEntryText({ paint: createPaint(stdout), columns });
-  const status = createScreenLines(stdout, { enabled: follow && !json && stdout.isTTY === true });
+  const status = createScreenLines(stdout, { enabled: follow && !json });
   return {
     print(entries) {
       for (const entry of entries) {

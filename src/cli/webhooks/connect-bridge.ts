@@ -98,10 +98,11 @@ function say(connection: Connection, { io }: CommandContext): void {
   }
   if (check === null) return;
   const mend =
-    check.result === 'refused'
-      ? `Copy ${secretFile} to the machine of the bridge, or set SANDBOX_WEBHOOK_SECRET_FILE there`
-      : `Start the bridge, or route ${wantedUrl} to it${bridge === null ? '' : `, at ${bridge}`}`;
+    check.mend ??
+    (check.result === 'refused'
+      ? `Copy ${secretFile} to the machine of the bridge, or set SANDBOX_WEBHOOK_SECRET_FILE there.`
+      : `Start the bridge, or route ${wantedUrl} to it${bridge === null ? '' : `, at ${bridge}`}.`);
   const byHand = `${programName} api PATCH /webhooks/${pasteable(webhookId, 'WEBHOOK')} --field url=URL`;
   const unchecked = isLeft ? ` If only this machine cannot reach that URL: ${byHand}` : '';
-  io.stderr.write(`${oneLine(`${mend}; then repeat this command.${unchecked}`)}\n`);
+  io.stderr.write(`${oneLine(`${mend} Then repeat this command.${unchecked}`)}\n`);
 }

@@ -3,6 +3,7 @@
  * signals nobody. So the answer shows that a URL leads to a bridge, and that this bridge has the secret.
  */
 import { randomBytes } from 'node:crypto';
+import { refusalNamed } from '../../bridge/refused-deliveries.js';
 import { deliveryHeadersFor } from '../../webhook/index.js';
 import { answerText } from '../connect/answer-text.js';
 import { failureOf } from '../errors.js';
@@ -23,6 +24,8 @@ export interface TestDelivery {
   readonly result: 'accepted' | 'refused' | 'no_bridge';
   /** The result as the end of a sentence. */
   readonly text: string;
+  /** What helps, if it is not another secret or another address. */
+  readonly mend?: string;
 }
 
 /** Never throws. Follows no redirect. */
@@ -38,7 +41,7 @@ export async function sendTestDelivery(url: string, secret: string): Promise<Tes
     if (response.ok && answer === verified)
       return { result: 'accepted', text: 'the bridge accepted a signed test delivery' };
     const said = `${response.status} ${answer}`.trim();
-    if (response.status === 401) return { result: 'refused', text: `the bridge there has another secret (${said})` };
+    if (response.status === 401) return { result: 'refused', ...refusedAs(answer, said) };
     if (response.status === 503 && answer === noSecret) {
       return { result: 'refused', text: `the bridge there has no secret yet (${said})` };
     }
@@ -46,6 +49,13 @@ export async function sendTestDelivery(url: string, secret: string): Promise<Tes
   } catch (error) {
     return { result: 'no_bridge', text: `no answer: ${oneLine(failureOf(error).error.message)}` };
   }
+}
+
+function refusedAs(answer: string, said: string): Pick<TestDelivery, 'text' | 'mend'> {
+  const refusal = refusalNamed(answer);
+  // The mend of `refusalNamed` for a secret is that of the service. Here it is that of this machine.
+  if (!refusal || answer === 'bad_signature') return { text: `the bridge there has another secret (${said})` };
+  return { text: `the bridge there refuses it: ${refusal.why} (${said})`, mend: refusal.mend };
 }
 
 /**

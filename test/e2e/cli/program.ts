@@ -97,7 +97,7 @@ export function createCliHome(): CliHome {
     startInTerminal(args, env = {}) {
       const words = [process.execPath, main, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
       const line = `stty cols 80 rows 24; tty; exec ${words.join(' ')}`;
-      const options = optionsOf({ SHELL: '/bin/sh', TERM: 'xterm', ...env });
+      const options = optionsOf({ SHELL: '/bin/sh', TERM: 'xterm', CI: '', ...env });
       const child = spawn('script', ['-qfec', line, '/dev/null'], { ...options, stdio: 'pipe' });
       const started = follow(args, child);
       return {

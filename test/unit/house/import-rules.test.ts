@@ -75,10 +75,10 @@ describe('effects', () => {
     expect(found.sort()).toEqual(['local-service/src/program/main.ts', 'src/cli/main.ts', 'src/os/end-signals.ts']);
   });
 
-  test('one file reads the settings from the environment, one looks for nohup, and one asks for the home folder', () => {
+  test('one file reads the settings from the environment, two what describes the terminal, and one the home folder', () => {
     const having = (read: RegExp) => productFiles.filter((file) => read.test(readSource(file)));
     const reading = having(/\bprocess\.env\b|\bprocess\['env'|from 'node:process'/);
-    expect(reading).toEqual(['src/os/end-signals.ts', 'src/settings/environment.ts']);
+    expect(reading).toEqual(['src/cli/main.ts', 'src/os/end-signals.ts', 'src/settings/environment.ts']);
     expect(having(/\bhomedir\(/)).toEqual(['src/os/home-folder.ts']);
   });
 });

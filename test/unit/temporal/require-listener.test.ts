@@ -74,7 +74,7 @@ describe('a dead TEMPORAL_ADDRESS', () => {
     ['tonic transport error: invalid peer certificate', 'TLS settings do not fit'],
     ['tonic ConnectError(Custom { error: InvalidCertificate(UnknownIssuer) })', 'NODE_EXTRA_CA_CERTS'],
     ['tonic ConnectError(Custom { error: InvalidCertificate(NotValidForName) })', 'TEMPORAL_TLS_SERVER_NAME'],
-    ['tonic ConnectError(Custom { error: InvalidMessage(InvalidContentType) })', 'unset TEMPORAL_TLS'],
+    ['tonic ConnectError(Custom { error: InvalidMessage(InvalidContentType) })', 'Unset TEMPORAL_TLS'],
     ['tonic hyper::Error(Io, Custom { kind: BrokenPipe, error: "because of a broken pipe" })', 'set TEMPORAL_TLS=true'],
     ['tonic::Status { code: Unknown, message: "transport error" }', 'no Temporal server answers'],
   ])('is reported without %s', (said, why) => {

@@ -44,12 +44,7 @@ describe('a notification', () => {
     ['no id', { headers: { ...signed(), 'webhook-id': '' } }, 'missing_headers'],
     ['no time', { headers: { ...signed(), 'webhook-timestamp': undefined } }, 'missing_headers'],
     ['a header that is there twice', { headers: { ...signed(), 'webhook-id': ['a', 'b'] } }, 'malformed_headers'],
-    ['a list of one time', { headers: { ...signed(), 'webhook-timestamp': ['1614265330'] } }, 'malformed_headers'],
-    [
-      'a list of one signature',
-      { headers: { ...signed(), 'webhook-signature': [vector.signature] } },
-      'malformed_headers',
-    ],
+    ['two times', { headers: { ...signed(), 'webhook-timestamp': '1614265330, 1614265331' } }, 'malformed_headers'],
     [
       'another version only',
       { headers: { ...signed(), 'webhook-signature': `v1a,${'A'.repeat(43)}=` } },
@@ -68,6 +63,11 @@ describe('a notification', () => {
     ['any, if the current time is not a number', { nowMs: Number.NaN }, 'stale_timestamp'],
   ] as const)('is refused: %s', (_, over, reason) => {
     expect(verify(over as Parameters<typeof verify>[0])).toEqual({ ok: false, reason });
+  });
+
+  it('is accepted if a proxy doubles its headers', () => {
+    const doubled = Object.entries(signed()).map(([name, value]) => [name, `${value}, ${value}`]);
+    expect(verify({ headers: Object.fromEntries(doubled) })).toMatchObject({ ok: true, id: vector.id });
   });
 
   it('is signed byte for byte, also if the body is not text', () => {

@@ -35,7 +35,7 @@ export interface BatchViewOptions {
 
 export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOptions): BatchView {
   const paint = createPaint(stream);
-  const screen = createScreenLines(stream, { enabled: !quiet && stream.isTTY === true });
+  const screen = createScreenLines(stream, { enabled: !quiet });
   const rate = createProgressRate();
   let failures: readonly ItemRow[] = [];
   let running: KnownItems['running'] = { ...noItems, endedTries: 0 };

@@ -462,7 +462,7 @@ describe('redrawn lines', () => {
 
   it('are never more than the rows of the terminal, and elsewhere only messages are written', () => {
     const written: string[] = [];
-    const stream = { rows: 5, write: (text: string | Uint8Array) => written.push(String(text)) };
+    const stream = { isTTY: true, rows: 5, write: (text: string | Uint8Array) => written.push(String(text)) };
     const lines = createScreenLines(createTerminal(stream), { enabled: true });
     lines.show(() => Array.from({ length: 9 }, (_, index) => ({ text: `${index}`, width: 1 })));
     lines.close();

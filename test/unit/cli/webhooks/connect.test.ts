@@ -202,6 +202,35 @@ test('doctor tells of deliveries that another secret signed, and how to replace 
   expect(await checkBridge(foreign)).toMatchObject({ status: 'ok' });
 });
 
+test('doctor tells of a clock that makes the bridge refuse what the service has signed', async () => {
+  const line = 'refused timestamps: 1';
+  const page = await listening(createServer((_request, response) => response.end(`ready\n${line}\n`)));
+  expect(await checkBridge(page)).toMatchObject({
+    status: 'warning',
+    message: expect.stringMatching(/refused a delivery .* clock of the bridge differ by more than 300 s/),
+    mend: expect.stringContaining('NTP'),
+  });
+});
+
+test.each([
+  ['bad_signature', 'another secret', 'copy the secret'],
+  ['stale_timestamp', 'differ by more than 300 s', 'Set the clock'],
+  ['missing_headers', 'not all headers', 'proxy'],
+  ['malformed_headers', 'malformed', 'proxy'],
+  ['unauthorized', 'another secret', 'copy the secret'],
+  ['no_secret', 'no secret yet', 'copy the secret'],
+])('a test delivery that a bridge refuses as %s is told so, with what helps', async (answer, why, help) => {
+  const page = await listening(
+    createServer(({ method }, response) => {
+      response.writeHead(method === 'GET' ? 200 : answer === 'no_secret' ? 503 : 401);
+      response.end(method === 'GET' ? 'ready\n' : `${answer}\n`);
+    }),
+  );
+  const check = await checkBridge(page, { webhookSecrets: ['whsec_one'], webhookSecretFile: '/none' });
+  expect(check).toMatchObject({ status: 'failed', message: expect.stringContaining(why) });
+  expect(check.mend).toContain(help);
+});
+
 test('a path that leads to no bridge is told at the registration, and by doctor', async () => {
   const { home, env, secretFile } = await setUp();
   // A balancer that passes on monitors only.

@@ -1,0 +1,92 @@
+/**
+ * Tells of the deliveries that the bridge refuses. Without it, they show only as events that never come, and as a count
+ * that nobody looks at.
+ */
+import type { RefusalReason } from '../webhook/index.js';
+import type { BridgeLog } from './bridge-options.js';
+
+interface Refusal {
+  /** Ends the sentence "A delivery was refused: …". */
+  readonly why: string;
+  /** What helps. */
+  readonly mend: string;
+  /** Begins a line of `GET /readyz`. Only deliveries that the service itself has probably sent have one. */
+  readonly line?: string;
+}
+
+const changed = 'Let the proxy in front of the bridge pass on all headers unchanged; or somebody else sent it.';
+
+/** By the result that the metrics count. */
+const refusals: Readonly<Record<RefusalResult, Refusal>> = {
+  bad_signature: {
+    line: 'refused signatures: ',
+    why: 'another secret signed it',
+    mend: 'If the service sent it, replace the secret: repeat `sandflow webhooks connect` with `--rotate`, or run `sandflow webhooks rotate WEBHOOK`.',
+  },
+  stale_timestamp: {
+    line: 'refused timestamps: ',
+    why: 'its timestamp and the clock of the bridge differ by more than 300 s',
+    mend: 'Set the clock of the machine of the bridge, and keep it right with NTP.',
+  },
+  missing_headers: { why: 'it has not all headers of a signature', mend: changed },
+  malformed_headers: {
+    why: 'a header of its signature is malformed, or there twice with different values',
+    mend: changed,
+  },
+  headers_too_large: {
+    why: 'its headers are larger than 16 KiB',
+    mend: 'See which headers the proxy in front of the bridge adds.',
+  },
+  bad_request: {
+    why: 'it is no request of HTTP/1.1',
+    mend: 'Let the proxy in front of the bridge speak it, without TLS and without the PROXY protocol.',
+  },
+};
+
+export type RefusalResult = RefusalReason | 'headers_too_large' | 'bad_request';
+
+export interface RefusedDeliveries {
+  /** @param fields what is known about this one, for the log */
+  refused(result: RefusalResult, fields?: Readonly<Record<string, unknown>>): void;
+  /** Call it after an event of the service: what it refuses no longer lasts. */
+  accepted(): void;
+  /** The lines of `GET /readyz` about refusals since the last delivery that was accepted. */
+  lines(): string[];
+}
+
+/** Anyone may send deliveries, so only the first of each kind after an accepted one is logged. */
+export function createRefusedDeliveries(log: BridgeLog): RefusedDeliveries {
+  const counts = new Map<RefusalResult, number>();
+  return {
+    refused(result, fields) {
+      const count = (counts.get(result) ?? 0) + 1;
+      counts.set(result, count);
+      const { why, mend } = refusals[result];
+      if (count === 1)
+        log(`A delivery was refused: ${why}. ${mend} Further ones are only counted.`, { result, ...fields });
+    },
+    accepted: () => counts.clear(),
+    lines() {
+      return [...counts].flatMap(([result, count]) => {
+        const { line } = refusals[result];
+        return line === undefined ? [] : `${line}${count}`;
+      });
+    },
+  };
+}
+
+/** Why a bridge answers 401, and what helps; undefined for another answer. */
+export function refusalNamed(result: string): Refusal | undefined {
+  return Object.hasOwn(refusals, result) ? refusals[result as RefusalResult] : undefined;
+}
+
+/** What `GET /readyz` says of the deliveries that the bridge refuses; undefined if it refuses none. */
+export function readRefusals(ready: string): (Refusal & { readonly count: number }) | undefined {
+  for (const refusal of Object.values(refusals)) {
+    const { line } = refusal;
+    const found = line === undefined ? undefined : ready.split('\n').find((one) => one.startsWith(line));
+    const count = Number(found?.slice(line?.length));
+    if (found !== undefined && Number.isSafeInteger(count)) return { ...refusal, count };
+  }
+  return undefined;
+}
