@@ -36,11 +36,19 @@ function headerOf(file: string, line: number, cells: readonly string[], { templa
   const twice = known.find((name, index) => known.indexOf(name) !== index);
   if (twice !== undefined)
     throw new ItemsError({ file, line }, `the column ${twice} occurs twice. Rename one of them.`);
+  // An export without names: the first record would be lost. Pandas numbers columns without names from 0.
+  const number = names.findIndex(
+    (name, index) => /^\d+$/.test(name) && index - Number(name) !== 0 && index - Number(name) !== 1,
+  );
+  if (number >= 0) {
+    const why = `the first line seems to be a record: column ${number + 1} is called ${names[number]}. Write a line with the names of the columns before it.`;
+    throw new ItemsError({ file, line }, why);
+  }
   if (!template && !names.includes('prompt')) {
     // A title above the names, or a file with other separators.
     const way =
       known.length === 1 && /[^\p{L}\p{N}_]/u.test(`${known[0]}`)
-        ? 'If this line is a title, remove the lines above the names of the columns. If another sign separates the cells, name it in a line before this one, like sep=^.'
+        ? 'If each line is a prompt, use --format text. If this line is a title, remove the lines above the names of the columns. If another sign separates the cells, name it in a line before this one, like sep=^.'
         : `Build prompts from them: --prompt "… {{${known[0]}}}".`;
     throw new ItemsError({ file, line }, `the column prompt is missing; the columns are ${known.join(', ')}. ${way}`);
   }

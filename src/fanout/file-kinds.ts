@@ -39,10 +39,13 @@ export type FileKind =
 /** What the name of a file says, or that of stdin. */
 export function kindOf(file: string): FileKind {
   const name = file.slice(file.lastIndexOf('/') + 1);
-  const known = problems.find(([names]) => names.test(name))?.[1];
-  if (known !== undefined) return { problem: known };
-  const ending = /\.([a-z][\w-]*)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
-  const format = /^(?:[A-Z]\w*file|README|LICENSE|CHANGELOG)$/.test(name) ? undefined : formatsByEnding[ending];
+  const problem = problems.find(([names]) => names.test(name))?.[1];
+  if (problem !== undefined) return { problem };
+  // A number or a date at the end, as in `app.log.1`, says nothing of the content.
+  const [, ending = ''] = /\.([^.]*)$/.exec(name.replace(/(?:\.[\d-]+)+$/, '')) ?? [];
+  const isDocument = /^(?:[A-Z]\w*file|README|LICENSE|CHANGELOG|AGENTS)$/.test(name) || name.endsWith('.');
+  const known = ending.toLowerCase();
+  const format = !isDocument && Object.hasOwn(formatsByEnding, known) ? formatsByEnding[known] : undefined;
   return format === undefined ? { problem: `could be one prompt or many. ${eitherText}` } : { format };
 }
 
@@ -50,32 +53,37 @@ type Sign = readonly [sign: RegExp, what: string, way: string];
 
 const orText = (format: ItemFormat) => `Use --format ${format}, or --format text if it is a prompt.`;
 const jsonSigns: readonly Sign[] = [
-  [/^\{\s*(?:"|$)/, 'JSONL', orText('jsonl')],
-  [/^\[\s*(?:["{]|$)/, 'a JSON list', orText('json')],
+  [/^\{\s*(?:"[\s\S]*[\]},{[":]|)$/, 'JSONL', orText('jsonl')],
+  [/^\[\s*(?:["{][\s\S]*[\]},{[":]|)$/, 'a JSON list', orText('json')],
 ];
 /** Signs of comments, which are otherwise skipped. */
 const commentSigns: readonly Sign[] = [
   [/^#!/, 'a script', eitherText],
   [/^#{2,6} /, 'a heading of Markdown', eitherText],
+  [/^#\d/, 'a prompt, but a line that begins with # is skipped', 'Put another character first.'],
 ];
 const lineSigns: readonly Sign[] = [
   ...jsonSigns,
   [/^(?:```|~~~)/, 'a block of code within a prompt', eitherText],
-  [/[{;\\]$|^\\[a-z]+[{[]/i, 'code', eitherText],
+  [/[{\\]$|[\w)\]}'"]\s*;$|^\\[a-z]+[{[]/i, 'code', eitherText],
   [/^(?:diff --git|---|\+\+\+|@@) /, 'a part of a patch', eitherText],
   [/^>\s/, 'a quote of Markdown', eitherText],
   [
-    /^(?:[-*+•]|\d+[.)]|\[[ x]\])\s/,
+    /^(?:[-*+•–—]|\d+[.)]|[a-z]\)|\[[ x]\])\s/,
     'an entry of a list',
     `If each entry is a prompt, remove the marks before them. ${eitherText}`,
   ],
   [/^<(?:[?!]|[a-z][\w:-]*(?:\s[^<>]*)?>$)/i, 'XML or HTML', eitherText],
   [/^\[[\w.:-]+\]$/, 'a section of TOML or INI', eitherText],
-  [/^(?:export )?[A-Z_][A-Z0-9_]*=/, 'a setting of a shell', eitherText],
-  [/^[^\p{L}\p{N}]+$/u, 'a part of something longer: it has no letters', eitherText],
-  [/:$/, 'the beginning of a longer text: it ends with a colon', eitherText],
+  [/^(?:export )?[A-Z_][A-Z0-9_]*=(?:\S*|(["']).*\1)$/, 'a setting of a shell', eitherText],
+  [/^[\w.-]+ = \S/, 'a setting of TOML or INI', eitherText],
+  [/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/, 'a line of a log', eitherText],
+  [/^(?:system|user|human|assistant): /i, 'a part of a conversation', eitherText],
+  [/^[^\p{L}\p{N}\p{Extended_Pictographic}]+$/u, 'a part of something longer: it has no letters', eitherText],
+  [/(?<!:\w+):$|,$/, 'the beginning of a longer text, by its last character', eitherText],
 ];
-const headerSign = /\t|(?:^|[,;|])\s*"?prompt"?\s*(?:[,;|]|$)|^"?id"?[,;|]/;
+const yaml: Sign = [/^/, 'YAML', eitherText];
+const headerSign = /\t|(?:^|[,;]|\|\s*)"?prompt"?\s*(?:[,;|]|$)|^"?id"?[,;|](?! )|^\w+(?:[,;|]\w+)+$/;
 
 /**
  * Why a line is probably not a prompt of its own; undefined if it may be one.
@@ -90,8 +98,9 @@ export function lineProblem(
   const found = (text.startsWith('#') ? commentSigns : lineSigns).find(([sign]) => sign.test(line));
   if (found || text.startsWith('#')) return found && likeText(found);
   if (isFirst && headerSign.test(line)) return likeText([headerSign, 'the header of CSV', orText('csv')]);
-  const isIndented = before.trim() !== '' && /^\s/.test(text);
-  return isIndented || isWrapped(before, line) ? `this seems to continue the line before it. ${eitherText}` : undefined;
+  const isIndented = !isFirst && /^\s/.test(text);
+  if (isIndented || isWrapped(before, line)) return `this seems to continue the line before it. ${eitherText}`;
+  return isField(before) && isField(text) ? likeText(yaml) : undefined;
 }
 
 /** True if a sentence is broken where an editor breaks lines. */
@@ -103,7 +112,7 @@ function isWrapped(before: string, line: string): boolean {
 export function blockProblem(block: string): string | undefined {
   const lines = block.split('\n');
   const isYaml = lines.some(isField) && lines.every((line) => isField(line) || /^(?:\s|-\s|#|$)/.test(line));
-  const found = isYaml ? ([/^/, 'YAML', eitherText] as const) : jsonSigns.find(([sign]) => sign.test(block));
+  const found = isYaml ? yaml : jsonSigns.find(([sign]) => sign.test(block));
   return found && likeText(found);
 }
 

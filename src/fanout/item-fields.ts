@@ -114,7 +114,11 @@ export function itemOfRecord(
         : `the item has no prompt. Add one, or build prompts from its columns: --prompt "… {{${Object.keys(record)[0] ?? 'column'}}}".`,
     );
   }
-  const unfilled = namesIn(prompt ?? '').find((name) => name !== 'prompt' && columns.has(name));
+  const texts = [
+    prompt ?? '',
+    ...(prompts ?? []).flatMap((step) => (typeof step.prompt === 'string' ? [step.prompt] : [])),
+  ];
+  const unfilled = texts.flatMap(namesIn).find((name) => name !== 'prompt' && columns.has(name));
   if (unfilled !== undefined) {
     throw new ItemsError(
       place,
@@ -144,7 +148,9 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(there.map(([name, one]) => [name, withoutNulls(one)]));
 }
 
+/** True also for what holds nothing, such as the `labels` of an issue that has none. */
 function isBlank(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return typeof value === 'string' && value.trim() === '';
 }
 

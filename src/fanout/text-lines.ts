@@ -1,7 +1,7 @@
 /** Reads items from text: one prompt per line, blocks between lines of `---`, or a whole file as one prompt. */
 import { blockProblem, lineProblem } from './file-kinds.js';
 import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
-import { decode, maxItemBytes, readLines, tooLongText } from './lines.js';
+import { decode, maxItemBytes, readLines, refuseCrLines, tooLongText } from './lines.js';
 
 const divider = '---';
 
@@ -72,6 +72,7 @@ export async function* readWholeFile(
     refuse(place, text.length > maxItemBytes ? tooLongText('file') : undefined);
   }
   refuse(place, text.trim() === '' ? 'the file is empty.' : undefined);
+  if (!text.includes('\n')) refuseCrLines(file, text);
   const item = itemOf(place, text, template);
   yield { ...item, labels: { file }, columns: new Map([...item.columns, ['file', file]]) };
 }

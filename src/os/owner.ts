@@ -52,11 +52,14 @@ export function isOwnGroup(gid: number): boolean {
 /** Asks the system, which may know groups from elsewhere than its files. If it cannot say, others may be in the group. */
 function isAloneIn(gid: number): boolean {
   const ask = (...args: string[]) => spawnSync('getent', args, { encoding: 'utf8' });
-  const [group, accounts] = [ask('group', String(gid)), ask('passwd')];
+  // A second group may have the same number. Only the list of all names it, and only a question names one of a directory.
+  const [group, groups, accounts] = [ask('group', String(gid)), ask('group'), ask('passwd')];
   // 2: there is no such group, as in a container.
-  if ((group.status !== 0 && group.status !== 2) || accounts.status !== 0) return false;
-  const listed = (group.stdout.trim().split(':')[3] ?? '').split(',');
-  const others = accounts.stdout.split('\n').map((line) => line.split(':'));
+  if ((group.status !== 0 && group.status !== 2) || groups.status !== 0 || accounts.status !== 0) return false;
+  const rows = (text: string) => text.split('\n').map((line) => line.split(':'));
+  const same = rows(`${group.stdout}\n${groups.stdout}`).filter(([, , number]) => number === String(gid));
+  const listed = same.flatMap(([, , , members = '']) => members.split(','));
+  const others = rows(accounts.stdout);
   const primary = others.filter(([, , , primaryGid]) => primaryGid === String(gid)).map(([name]) => name);
   const own = nameOfOwnUser();
   return [...listed, ...primary].every((name) => name === '' || name === own);

@@ -10,24 +10,30 @@ import { unifyProxySettings } from './proxies.js';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What variables hold. A `path` may be relative to the current folder. A `place`, where this program writes, must say so
- * by `./`. A `folder` must be a whole path: others set it, for all programs.
+ * What variables hold. A `path` may be relative to the current folder. A `place`, where this program writes or a secret
+ * is, must say so by `./`: else a secret in place of the name of its file would be printed as a file that does not exist.
+ * A `folder` must be a whole path: others set it, for all programs.
  */
 const kinds = {
-  folder: ['HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME'],
+  folder: ['HOME', 'TEMP', 'TMP', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME'],
   number: ['SANDFLOW_FORKS_PER_SECOND', 'SANDFLOW_IDLE_SECONDS', 'SANDFLOW_PATIENCE_SECONDS'],
   path: [
     'NODE_EXTRA_CA_CERTS',
-    'SANDBOX_API_KEY_FILE',
-    'SANDFLOW_ENCRYPTION_KEYS_FILE',
-    'SANDFLOW_NOTIFY_SECRET_FILE',
     'SSL_CERT_FILE',
     'TEMPORAL_CONFIG_FILE',
     'TEMPORAL_TLS_CLIENT_CERT_PATH',
-    'TEMPORAL_TLS_CLIENT_KEY_PATH',
     'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
   ],
-  place: ['SANDBOX_WEBHOOK_SECRET_FILE', 'SANDFLOW_CACHE', 'SANDFLOW_HOME', 'SANDFLOW_RESULTS'],
+  place: [
+    'SANDBOX_API_KEY_FILE',
+    'SANDBOX_WEBHOOK_SECRET_FILE',
+    'SANDFLOW_CACHE',
+    'SANDFLOW_ENCRYPTION_KEYS_FILE',
+    'SANDFLOW_HOME',
+    'SANDFLOW_NOTIFY_SECRET_FILE',
+    'SANDFLOW_RESULTS',
+    'TEMPORAL_TLS_CLIENT_KEY_PATH',
+  ],
   secret: [
     ...['SANDBOX_API_KEY', 'SANDBOX_WEBHOOK_SECRET', 'TEMPORAL_API_KEY', 'TEMPORAL_CODEC_AUTH'],
     ...['TEMPORAL_TLS_CLIENT_CERT_DATA', 'TEMPORAL_TLS_CLIENT_KEY_DATA', 'TEMPORAL_TLS_SERVER_CA_CERT_DATA'],
@@ -45,6 +51,9 @@ const kinds = {
 
 type Kind = keyof typeof kinds;
 
+/** In seconds, 30 years. JavaScript has no date after a much longer time. */
+const largestNumber = 1_000_000_000;
+
 /** Every variable that is read, with what it holds. */
 export const knownVariables: ReadonlyMap<string, Kind> = new Map(
   (Object.keys(kinds) as Kind[]).flatMap((kind) => kinds[kind].map((name) => [name, kind] as const)),
@@ -55,7 +64,9 @@ const problems: Readonly<Record<Kind, (value: string) => string | undefined>> = 
   folder: (value) =>
     mistakenPath(value) ?? (value.startsWith('/') ? undefined : 'must be a whole path, which begins with /'),
   number: (value) =>
-    Number.isFinite(Number(value)) && Number(value) > 0 ? undefined : 'must be a number above 0, like 20 or 0.5',
+    Number(value) > 0 && Number(value) <= largestNumber
+      ? undefined
+      : `must be a number above 0, like 20 or 0.5, and at most ${largestNumber}`,
   path: (value) => mistakenPath(value) ?? mistakenPath(resolve(value)),
   place: (value) =>
     problems.path(value) ??

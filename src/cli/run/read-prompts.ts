@@ -182,7 +182,7 @@ function notEmpty(text: string, what: string): string {
 
 /** Reads a script for a shell as `readTextOrFile` does: a shell takes the CR of a line end of Windows for a part of the command. */
 export async function readScript(value: string | undefined, option: string, cwd: string): Promise<string | undefined> {
-  return (await readTextOrFile(value, option, cwd))?.replace(/\r\n/g, '\n');
+  return (await readTextOrFile(value, option, cwd))?.replace(/\r\n?/g, '\n');
 }
 
 /** Reads each of the texts as `readTextOrFile` does. One after another, so that the first wrong one is named. */

@@ -52,8 +52,8 @@ async function applyNamedFile(
 ): Promise<void> {
   const words = [command.processedArgs[0] ?? []].flat().map(String);
   const file = words.find((word) => isSettingsFile(word, io.cwd));
-  // Then each file is a prompt, whatever it holds.
-  if (file === undefined || command.opts().format === 'file') return;
+  // Then each file is what the format says, whatever its name is.
+  if (file === undefined || command.opts().format !== undefined) return;
   if (words.length > 1) {
     const [what, also] =
       name === 'run'

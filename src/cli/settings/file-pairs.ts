@@ -28,7 +28,7 @@ export function parsePutPair(text: string): PutPair {
       `--put must be LOCAL or LOCAL:REMOTE, like report.csv or report.csv:data/report.csv, not "${text}".`,
     );
   }
-  for (const path of [local, remote]) requireMeantPath(path, '--put');
+  for (const path of given === undefined ? [local] : [local, given]) requireMeantPath(path, '--put');
   requireInside(remote, '--put');
   return { local, remote };
 }

@@ -53,6 +53,15 @@ describe('a field that cannot be the setting of its name is data of a template',
     ).toEqual([`Do ${written}`]);
   });
 
+  it.each([{}, [], ' '])('%j is absent, also beside values that are data or settings', async (nothing) => {
+    const records = [
+      { title: 'a', labels: nothing },
+      { title: 'b', labels: [{ name: 'bug' }] },
+      { title: 'c', model: nothing },
+    ];
+    expect((await jsonl(records, { templates })).map((item) => item.namedAs?.data)).toEqual([[], ['labels'], []]);
+  });
+
   it.each([
     ['type', 'bug'],
     ['labels', 'bug; p1'],
@@ -141,6 +150,11 @@ describe('null is absent', () => {
 });
 
 describe('braces in the prompt of a record', () => {
+  it('are refused in each of several prompts', async () => {
+    const record = { id: 'y', prompts: ['Say a', 'Use {{id}}'] };
+    await expect(jsonl([record])).rejects.toThrow('the prompt has {{id}}, but only --prompt is filled');
+  });
+
   const csv = (cell: string) => `topic,a b,prompt\nbridges,x,${cell}\n`;
 
   it.each([

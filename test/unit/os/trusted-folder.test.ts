@@ -104,6 +104,7 @@ describe('a home', () => {
     ['another one', 'echo staff:x:54321:root,alice', false],
     ['only this user', 'echo staff:x:54321:root', true],
     ['an account as its first group', 'test $1 = group && exit 2; echo bob:x:1001:54321::/home/bob:/bin/sh', false],
+    ['another one by a second name', 'test -n "$2" && echo a:x:54321: || echo "a:x:54321:\nb:x:54321:alice"', false],
     ['nobody can say', 'exit 3', false],
   ])('in a folder of a further group to which belongs %s', async (_, answer, isAccepted) => {
     writeFileSync(join(around, 'getent'), `#!/bin/sh\n${answer}\n`, { mode: 0o755 });
