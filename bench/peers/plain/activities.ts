@@ -10,12 +10,19 @@ const beatMs = 2_000;
 
 export function createPlainActivities(api: PlainApi) {
   const list = createSharedList(api);
+  async function promptToEnd(sandboxId: string, text: string): Promise<void> {
+    const { promptId } = await api.prompt(sandboxId, text);
+    await list.promptEnded(sandboxId);
+    const { prompt } = await api.getPrompt(sandboxId, promptId);
+    if (prompt.status !== 'completed') throw new Error('The prompt has not completed.');
+    await api.events(sandboxId);
+  }
   return {
     create: async (name: string) => (await api.create(name)).id,
     fork: async (sourceId: string, name: string) => (await api.fork(sourceId, name)).id,
     prompt: async (sandboxId: string, text: string) => (await api.prompt(sandboxId, text)).promptId,
-    /** Waits for the end of the prompt. */
-    follow: (sandboxId: string) => beating(list.promptEnded(sandboxId)),
+    /** Sends a prompt, waits for its end, and reads what sandflow reads: the answer and the transcript. */
+    promptToEnd: (sandboxId: string, text: string) => beating(promptToEnd(sandboxId, text)),
     stop: async (sandboxId: string) => void (await api.stop(sandboxId)),
     confirm: async (sandboxId: string) => {
       const { stop } = await api.get(sandboxId);

@@ -41,6 +41,9 @@ export function createPlainApi({ serviceUrl, apiKey, attempts = 1 }: PlainApiOpt
     list: async () => (await call<{ readonly sandboxes: readonly PlainSandbox[] }>('GET', '/sandboxes')).sandboxes,
     prompt: (id: string, prompt: string) =>
       call<{ readonly promptId: string }>('POST', `/sandboxes/${id}/prompt`, { prompt }),
+    getPrompt: (id: string, promptId: string) =>
+      call<{ readonly prompt: { readonly status: string } }>('GET', `/sandboxes/${id}/prompts/${promptId}`),
+    events: (id: string) => call<object>('GET', `/sandboxes/${id}/events`),
     stop: (id: string) => call<object>('POST', `/sandboxes/${id}/stop`),
     registerWebhook: (url: string) => {
       const events = ['sandbox.ready', 'sandbox.archived'];

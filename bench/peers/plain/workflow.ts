@@ -22,7 +22,7 @@ export interface SandboxSignal {
 export const sandboxSignal = defineSignal<[SandboxSignal]>('sandbox');
 
 const { create, fork, prompt, stop, confirm } = proxyActivities<PlainActivities>({ startToCloseTimeout: '30 seconds' });
-const { follow, awaitUsable, awaitIdle, awaitArchived } = proxyActivities<PlainActivities>({
+const { promptToEnd, awaitUsable, awaitIdle, awaitArchived } = proxyActivities<PlainActivities>({
   startToCloseTimeout: '1 day',
   heartbeatTimeout: '10 seconds',
 });
@@ -32,8 +32,7 @@ export async function signalledJob(job: PlainJob): Promise<void> {
   setHandler(sandboxSignal, ({ type, sandboxId }) => void seen.add(`${type} ${sandboxId}`));
   const id = await obtain(job);
   await condition(() => seen.has(`sandbox.ready ${id}`));
-  await prompt(id, job.prompt);
-  await follow(id);
+  await promptToEnd(id, job.prompt);
   await stop(id);
   await condition(() => seen.has(`sandbox.archived ${id}`));
   await confirm(id);
