@@ -2,7 +2,7 @@
  * Sends a prompt at most once, and follows it for a moment: one activity instead of two for a short prompt, because each
  * costs a job more than its calls do. The caller follows a longer prompt by `followPrompt`, which has slots of its own.
  */
-import { activityInfo, heartbeat } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import { anySignal, timeLimit } from '../../src/os/any-signal.js';
 import type { ResultStore } from '../../src/result-store/index.js';
@@ -71,7 +71,6 @@ export function sendAndFollowPromptActivity(
     if (before?.accepted) return { accepted: before.accepted, end: null };
     const accepted = acceptedOf(input, await send(input));
     const details = (): Accepted => ({ accepted, spent: { calls: attempt.calls(), maybeSent: true } });
-    heartbeat(details());
     if (follows >= Math.floor(maxActivities * shareOfFollows)) return { accepted, end: null };
     const enough = timeLimit(Math.min(briefFollowMs, longestFollowMs));
     const signal = anySignal([attempt.signal, enough]);

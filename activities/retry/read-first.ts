@@ -64,10 +64,11 @@ export async function readFirst<T>(
 ): Promise<T> {
   const attempt = currentAttempt();
   let memory = rememberedOf(activityInfo().heartbeatDetails) ?? { before, missingSinceMs: null };
+  let isBeating = false;
   const remember = async (next: Partial<Memory>) => {
     memory = { ...memory, ...next };
-    // Also reported to the worker, which sends its latest details when the attempt fails.
-    heartbeat(memory);
+    // The worker must not send older details later. Each heartbeat is paid for, so it gets none before it has some.
+    if (isBeating) heartbeat(memory);
     await Context.current().client.activity.heartbeat(activityInfo().taskToken, memory);
   };
   const tools: ReadFirst = {
@@ -111,12 +112,17 @@ export async function readFirst<T>(
       const spent = { calls: attempt.calls(), maybeSent };
       const lag = isMissing(error) ? mayBeLag(error) : undefined;
       const missingSinceMs = lag ? (memory.missingSinceMs ?? Date.now()) : null;
+      // The worker sends its latest details when the attempt fails.
+      isBeating = true;
       await remember({ missingSinceMs, spent }).catch(() => undefined);
       const failure = lag ?? repeatableFailure(error, { maybeSent, pauseMs: attempt.pauseMs });
       throw memory.before === null ? failure : withMemory(failure, { sentBefore: memory.before });
     }
   };
-  return withHeartbeat(run, () => memory);
+  return withHeartbeat(run, () => {
+    isBeating = true;
+    return memory;
+  });
 }
 
 function withMemory(failure: unknown, sent: SentBefore): unknown {

@@ -49,6 +49,8 @@ export interface StandOptions {
   readonly results?: (store: ResultStore) => ResultStore;
   /** Wraps the service for the worker's client. */
   readonly through?: (client: SandboxClient) => SandboxClient;
+  /** `host:port` of another Temporal server. Default: the one of the run. */
+  readonly temporalAddress?: string;
   /** Creates the worker's client for the address of the service. The caller closes it. */
   readonly connect?: (serviceUrl: string) => Promise<SandboxClient>;
 }
@@ -130,8 +132,8 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
   });
   const { url } = await service.listen();
   const api = createSandboxClient({ baseUrl: url, apiKey });
-  const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
-  const { dataConverter } = options;
+  const { dataConverter, temporalAddress = inject('temporalAddress') } = options;
+  const connection = await NativeConnection.connect({ address: temporalAddress });
   const client = new Client({ connection, dataConverter });
   const secretFile = join(directory, 'secrets');
   // The bridge needs a secret before it listens, and the registration needs the address: nobody signs with this one.
