@@ -9,6 +9,7 @@
 import { createHash } from 'node:crypto';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { putAfter } from '../../src/result-store/put-after.js';
 import { findStoredJson, storedJson } from '../../src/result-store/stored-json.js';
 
 /** The ids of an accepted prompt; null if the service returned none. */
@@ -52,8 +53,11 @@ export interface HistoryBefore {
 export interface PromptRecords {
   /** Reads the record; null if there is none. */
   read(key: string): Promise<PromptRecord | null>;
-  /** Replaces the record. */
-  write(key: string, record: PromptRecord): Promise<void>;
+  /**
+   * Replaces the record.
+   * @param after not before this has resolved; see `putAfter`. Default: at once
+   */
+  write(key: string, record: PromptRecord, after?: Promise<void>): Promise<void>;
 }
 
 /** 1,000 digests are 15 kB, small enough to be the details of a heartbeat. */
@@ -63,8 +67,8 @@ const digestLength = 12;
 export function createPromptRecords(results: ResultStore): PromptRecords {
   return {
     read: (key) => findStoredJson<PromptRecord>(results, `${key}/record.json`),
-    async write(key, record) {
-      await results.put(`${key}/record.json`, storedJson(record));
+    async write(key, record, after = Promise.resolve()) {
+      await putAfter(results, after, `${key}/record.json`, storedJson(record));
     },
   };
 }

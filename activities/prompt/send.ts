@@ -72,7 +72,7 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
         const history = isEmpty ? emptyHistory : await readQueuedPrompts(client, query, options);
         return { ...recordOf(history, previous), by };
       },
-      store: (record) => records.write(recordKey, record),
+      store: (record, recorded) => records.write(recordKey, record, recorded),
       longestMs: timeToSend(bytesOf(body.prompt)),
       send: (timeoutMs) => send(client, query, { body: { ...body, prompt }, timeoutMs }),
       async look(record = undefined) {

@@ -43,8 +43,11 @@ export interface EvidenceCall<Value, Known> {
    * and contain no secret. If `before` fails, nothing is sent, and Temporal retries the activity.
    */
   readonly before: () => Promise<Known>;
-  /** Stores the intent for other runs, once it is recorded in Temporal. Nothing is sent until both are done. */
-  readonly store?: (known: Known) => Promise<void>;
+  /**
+   * Stores the intent for other runs, but replaces an older one only when `recorded` has resolved: Temporal then has the
+   * intent. Nothing is sent until both are done.
+   */
+  readonly store?: (known: Known, recorded: Promise<void>) => Promise<void>;
   /** Time limit of the call, in ms. It is shorter if the attempt has less time left. Default: 30 s. */
   readonly longestMs?: number | undefined;
   /** Makes the call. Has no abort signal, because after an abort the outcome would be unknown. */
@@ -112,10 +115,16 @@ async function sendNow<Value, Known>(
   attempt.signal.throwIfAborted();
   if (callTimeMs() < shortestCallMs) throw tooLate(call.what);
   try {
-    await beats.record({ phase: 'sending', known, spent: spentOf(attempt) });
-    requireTime(call, beats);
-    // Only now: an attempt that has timed out must not replace what a later one has stored.
-    await call.store?.(known);
+    const record = async () => {
+      await beats.record({ phase: 'sending', known, spent: spentOf(attempt) });
+      // An attempt that has timed out must not replace what a later one has stored.
+      requireTime(call, beats);
+    };
+    const recorded = record();
+    const steps = [recorded, call.store?.(known, recorded)];
+    // If the store fails first, this intent must not reach Temporal after the next one.
+    await Promise.allSettled(steps);
+    await Promise.all(steps);
     requireTime(call, beats);
   } catch (error) {
     await notSentAfterAll(call, beats, known);

@@ -3,7 +3,7 @@
  * elsewhere. A forged result of a batch wrote files anywhere, and a link in a cloned project led --get into another
  * folder.
  */
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /**
@@ -14,43 +14,26 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 export async function makeFolderOf(place: string, base: string, mode = 0o777): Promise<void> {
   const root = resolve(base);
   if (!resolve(place).startsWith(root + sep)) throw new Error(`it would be outside ${root}`);
-  let at = root;
-  // In a new folder there is nothing to look at, so each level costs one call.
-  let isNew = false;
-  for (const part of relative(root, dirname(resolve(place))).split(sep)) {
-    if (part === '') continue;
-    at = join(at, part);
-    if (!isNew && (await isFolder(at))) continue;
-    isNew = await makeOne(at, mode);
-  }
+  const isWithoutLinks = async (folder: string) => {
+    // With a separator at its end, the path of a file is refused.
+    const paths = await Promise.all([realpath(folder + sep), realpath(root)]).catch(() => undefined);
+    return paths !== undefined && paths[0] === join(paths[1], relative(root, folder));
+  };
+  // From the bottom: for all files but its first, the folder is there. That is one look, however deep it is.
+  const make = async (folder: string): Promise<void> => {
+    if (folder === root || (await isWithoutLinks(folder))) return;
+    await make(dirname(folder));
+    await makeOne(folder, mode);
+  };
+  await make(dirname(resolve(place)));
 }
 
-/**
- * @returns false if somebody else has made the folder in the meantime
- * @throws Error if that is no folder
- */
-async function makeOne(path: string, mode: number): Promise<boolean> {
+/** @throws Error if there is a link or a file */
+async function makeOne(path: string, mode: number): Promise<void> {
   try {
     await mkdir(path, { mode });
-    return true;
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST' || !(await isFolder(path))) throw error;
-    return false;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!(await lstat(path)).isDirectory()) throw new Error(`${path} is not a folder`);
   }
 }
-
-/**
- * @returns false if there is nothing
- * @throws Error if there is a link or a file
- */
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    if ((await lstat(path)).isDirectory()) return true;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
-    throw error;
-  }
-  throw new Error(`${path} is not a folder`);
-}
-
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;

@@ -8,7 +8,8 @@ import { makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 import { byOwnUser } from '../os/owner.js';
 import { requireOptions } from '../settings/required-options.js';
-import type { ResultStore } from './result-store.js';
+import { preparing } from './put-after.js';
+import type { ResultStore, StoredObject } from './result-store.js';
 
 type Write = (file: FileHandle) => Promise<void>;
 
@@ -61,7 +62,8 @@ export function createResultStore(directory: string): ResultStore {
   }
 
   async function checkFolder(folder: string): Promise<void> {
-    if ((await realpath(folder)) !== join(await realpath(root), relative(root, folder))) throw outside();
+    const [real, realRoot] = await Promise.all([realpath(folder), realpath(root)]);
+    if (real !== join(realRoot, relative(root, folder))) throw outside();
   }
 
   async function makeFolderFor(path: string): Promise<void> {
@@ -78,15 +80,15 @@ export function createResultStore(directory: string): ResultStore {
     await make();
   }
 
-  async function replace(key: string, write: Write, signal?: AbortSignal): Promise<string> {
+  /** @param isDue resolves when the write may replace what is there, and fails if it must not */
+  async function replace(key: string, write: Write, isDue?: () => unknown): Promise<string> {
     const path = locate(key);
     await makeFolderFor(path);
     const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
     try {
       const file = await open(temporary, 'wx', 0o600);
       await write(file).finally(() => file.close());
-      // The caller may have stored something newer since.
-      signal?.throwIfAborted();
+      await isDue?.();
       await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });
@@ -95,10 +97,16 @@ export function createResultStore(directory: string): ResultStore {
     return scheme + key;
   }
 
-  const replaceObject = (key: string, write: Write, signal?: AbortSignal) =>
-    namingFullDisk(locate(key), () => replace(key, write, signal));
+  const replaceObject = (key: string, write: Write, isDue?: () => unknown) =>
+    namingFullDisk(locate(key), () => replace(key, write, isDue));
 
-  return {
+  async function put(key: string, content: Uint8Array, isDue: () => unknown): Promise<StoredObject> {
+    const ref = await replaceObject(key, (file) => file.writeFile(content), isDue);
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    return { ref, size: content.byteLength, sha256 };
+  }
+
+  const store: ResultStore = {
     async checkWritable() {
       const probe = join(root, `.${randomUUID()}.tmp`);
       try {
@@ -114,11 +122,8 @@ export function createResultStore(directory: string): ResultStore {
       }
     },
 
-    async put(key, content, { signal } = {}) {
-      const ref = await replaceObject(key, (file) => file.writeFile(content), signal);
-      const sha256 = createHash('sha256').update(content).digest('hex');
-      return { ref, size: content.byteLength, sha256 };
-    },
+    // The caller may have stored something newer since.
+    put: (key, content, { signal } = {}) => put(key, content, () => signal?.throwIfAborted()),
 
     async putStream(key, content) {
       const hash = createHash('sha256');
@@ -165,6 +170,7 @@ export function createResultStore(directory: string): ResultStore {
       }
     },
   };
+  return preparing(store, (after, key, content) => put(key, content, () => after));
 }
 
 function outside(cause?: unknown): SandflowError {

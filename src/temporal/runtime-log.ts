@@ -10,6 +10,9 @@ const noWorkflows = 'No workflows registered, not polling for workflow tasks';
 /** The SDK writes this, as an error, if a workflow's interceptor refuses a query. */
 const refusedQuery = 'Failed to process Workflow Activation';
 
+/** From the lowest to the highest. */
+const levels: readonly string[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
+
 /** Hands the lines of Temporal's native part to the logger. It would print them itself: with colours and secrets. */
 export const logging = { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } as const;
 
@@ -19,7 +22,8 @@ export const logging = { forward: {}, filter: { core: 'WARN', other: 'ERROR' } }
  */
 export class WorkerLogger extends DefaultLogger {
   override log(...[level, message, meta]: Parameters<DefaultLogger['log']>): void {
-    if (message === noWorkflows) return;
+    // The SDK writes several lines of the lowest levels for each task. It would search them for secrets, and drop them.
+    if (levels.indexOf(level) < levels.indexOf(this.level) || message === noWorkflows) return;
     if (message === refusedQuery && String(meta?.error).includes(earlyQueryText)) {
       const { workflowId, runId } = meta ?? {};
       super.log('INFO', earlyQueryText, { workflowId, runId });

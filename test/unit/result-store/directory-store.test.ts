@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encryptResults, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
-import { createResultStore } from '../../../src/result-store/index.js';
+import { createResultStore, type ResultStore } from '../../../src/result-store/index.js';
+import { putAfter } from '../../../src/result-store/put-after.js';
 
 let directory: string;
 beforeEach(async () => {
@@ -42,6 +43,38 @@ describe('streamed content', () => {
   it('stays inside the directory', async () => {
     const put = createResultStore(directory).putStream('../a', pieces('x'));
     await expect(put).rejects.toMatchObject({ code: 'bad_result_key' });
+  });
+});
+
+describe('an object that waits for its turn', () => {
+  const ring = parseKeyRing(newKeyLine('k'));
+  const stores: Readonly<Record<string, () => ResultStore>> = {
+    'the directory': () => createResultStore(directory),
+    'an encrypted directory': () => encryptResults(createResultStore(directory), ring),
+    'a store that wraps it': () => ({ ...createResultStore(directory) }),
+  };
+
+  it.each(Object.entries(stores))('replaces the existing one only then, in %s', async (name, storeOf) => {
+    const results = storeOf();
+    const { ref } = await results.put('job/a', Buffer.from('before'));
+    let comes = () => {};
+    const turn = new Promise<void>((resolve) => {
+      comes = resolve;
+    });
+    const put = putAfter(results, turn, 'job/a', Buffer.from('after'));
+    if (name !== 'a store that wraps it') await expect.poll(() => readdir(join(directory, 'job'))).toHaveLength(2);
+    expect((await results.get(ref)).toString()).toBe('before');
+    comes();
+    expect(await put).toMatchObject({ ref, size: 5 });
+    expect((await results.get(ref)).toString()).toBe('after');
+    expect(await readdir(join(directory, 'job'))).toEqual(['a']);
+  });
+
+  it.each(Object.entries(stores))('stores nothing if its turn never comes, in %s', async (_, storeOf) => {
+    const results = storeOf();
+    const late = new Error('the attempt has timed out');
+    await expect(putAfter(results, Promise.reject(late), 'job/a', Buffer.from('after'))).rejects.toBe(late);
+    expect(await results.list('job')).toEqual([]);
   });
 });
 
