@@ -14,15 +14,16 @@ import { createCleanupApply } from './cleanup/apply.js';
 import { createCleanupPlanning } from './cleanup/plan.js';
 import { createCleanupReporting } from './cleanup/report.js';
 import { createFanoutStore } from './fanout/store.js';
-import { awaitItems, awaitJob, describeWorkflows } from './fanout/workflow-status.js';
+import { createWorkflowWaits, describeWorkflows } from './fanout/workflow-status.js';
 import { type NotifyDependencies, notifyActivity } from './notification/notify.js';
 import { type FollowHubOptions, followHubOf } from './prompt/follow-hub.js';
-import { followPromptActivity, type YoungFollowOptions } from './prompt/follow-prompt.js';
+import { followPromptActivity } from './prompt/follow-prompt.js';
 import { interruptSandboxActivity } from './prompt/interrupt.js';
 import { createPromptReads, sendPromptActivity } from './prompt/send.js';
 import { type BriefFollowOptions, sendAndFollowPromptActivity } from './prompt/send-and-follow.js';
 import { storeTranscriptActivity } from './prompt/transcript.js';
 import { watchRunningActivity } from './prompt/watch-running.js';
+import type { YoungFollowOptions } from './retry/attempt.js';
 import type { RotateOptions } from './retry/rotate.js';
 import { createCommandActivities } from './sandbox/commands.js';
 import { createSandboxActivity, forkSandboxActivity } from './sandbox/create.js';
@@ -169,8 +170,7 @@ export function createFollowActivities(dependencies: ActivityDependencies) {
     // Jobs that began before the main task queue had it wait for it here.
     sendAndFollowPrompt: sendAndFollowPromptActivity(client, hub, results, follow),
     followSetup: followSetupActivity(client, hub),
-    awaitItems,
-    awaitJob,
+    ...createWorkflowWaits(follow),
   };
 }
 /** The activities of the task queue of follows. */

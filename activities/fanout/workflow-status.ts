@@ -1,12 +1,13 @@
 /** Reads the status of other workflows from Temporal, and waits for their ends. */
 import { setMaxListeners } from 'node:events';
+import { setTimeout as timer } from 'node:timers/promises';
 import { Context, sleep } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { anySignal } from '../../src/os/any-signal.js';
 import type { ItemSummary } from '../../src/protocol/fanout/fanout-result.js';
 import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../src/protocol/job/job-result.js';
 import { lenientClient } from '../../src/temporal/readable-memos.js';
-import { withHeartbeat } from '../retry/attempt.js';
+import { withHeartbeat, type YoungFollowOptions, youngForMs } from '../retry/attempt.js';
 
 /** Temporal's name of the status; `NOT_FOUND` for an unknown workflow. */
 export type WorkflowStatus = string;
@@ -42,34 +43,6 @@ export async function describeWorkflows(workflowIds: readonly string[]): Promise
   });
 }
 
-/** Returns once none of the workflows runs. */
-async function awaitClosed(workflowIds: readonly string[]): Promise<void> {
-  return withHeartbeat(async () => {
-    let [delayMs, atMostMs] = lookEveryMs as [number, number];
-    for (const workflowId of workflowIds) {
-      while ((await statusOf(workflowId)) === 'RUNNING') {
-        await sleep(delayMs);
-        delayMs = Math.min(atMostMs, delayMs * 1.5);
-      }
-    }
-  });
-}
-
-/** Waits for the result of a job, which may already have ended. Safe to repeat. */
-export async function awaitJob(workflowId: string): Promise<AwaitedJob> {
-  return withHeartbeat(async () => {
-    await awaitClosed([workflowId]);
-    try {
-      const result = (await Context.current().client.workflow.getHandle(workflowId).result()) as JobResult;
-      const { outcome, sandboxId, error, apiCalls, left } = result;
-      return { outcome, sandboxId, error, apiCalls, left };
-    } catch (error) {
-      if (!(error instanceof WorkflowFailedError) && !(error instanceof WorkflowNotFoundError)) throw error;
-      return { outcome: null, sandboxId: null, error: null, apiCalls: 0, left: [] };
-    }
-  });
-}
-
 /** An item whose workflow has ended. */
 export interface EndedItem {
   readonly workflowId: string;
@@ -80,29 +53,62 @@ export interface EndedItem {
 /** Once an item has ended, waits this long for others, in ms: items of one chunk often end together. */
 const gatherMs = 500;
 
-/** Waits until at least one of these items has ended. @returns the ended items. Safe to repeat. */
-export async function awaitItems(workflowIds: readonly string[]): Promise<readonly EndedItem[]> {
-  const { client, cancellationSignal } = Context.current();
-  const over = new AbortController();
-  const signal = anySignal([cancellationSignal, over.signal]);
-  // Temporal's client adds a listener for every request.
-  setMaxListeners(0, signal);
-  const ended: EndedItem[] = [];
-  const wait = async (workflowId: string) => {
-    const summary = await client.withAbortSignal(signal, () => summaryOf(workflowId));
-    ended.push({ workflowId, summary });
+/** The longest delay of a timer, in ms: 24 days. */
+const longestMs = 2 ** 31 - 1;
+
+/**
+ * Activities that wait for other workflows. They may end before that: after some minutes if `isYoung`, so that the caller
+ * goes on with `longFollow`. Safe to repeat.
+ */
+export function createWorkflowWaits(options: YoungFollowOptions = {}) {
+  const lastsMs = (isYoung: boolean) => (isYoung ? youngForMs(options) : longestMs);
+  return {
+    /** Waits for the result of a job, which may already have ended. @returns null if it still runs */
+    async awaitJob(workflowId: string, isYoung = false): Promise<AwaitedJob | null> {
+      const untilMs = Date.now() + lastsMs(isYoung);
+      return withHeartbeat(async () => {
+        let [delayMs, atMostMs] = lookEveryMs as [number, number];
+        while ((await statusOf(workflowId)) === 'RUNNING') {
+          if (Date.now() >= untilMs) return null;
+          await sleep(delayMs);
+          delayMs = Math.min(atMostMs, delayMs * 1.5);
+        }
+        try {
+          const result = (await Context.current().client.workflow.getHandle(workflowId).result()) as JobResult;
+          const { outcome, sandboxId, error, apiCalls, left } = result;
+          return { outcome, sandboxId, error, apiCalls, left };
+        } catch (error) {
+          if (!(error instanceof WorkflowFailedError) && !(error instanceof WorkflowNotFoundError)) throw error;
+          return { outcome: null, sandboxId: null, error: null, apiCalls: 0, left: [] };
+        }
+      });
+    },
+
+    /** Waits until at least one of these items has ended. @returns the ended items */
+    async awaitItems(workflowIds: readonly string[], isYoung = false): Promise<readonly EndedItem[]> {
+      const { client, cancellationSignal } = Context.current();
+      const over = new AbortController();
+      const signal = anySignal([cancellationSignal, over.signal]);
+      // Temporal's client adds a listener for every request.
+      setMaxListeners(0, signal);
+      const ended: EndedItem[] = [];
+      const wait = async (workflowId: string) => {
+        const summary = await client.withAbortSignal(signal, () => summaryOf(workflowId));
+        ended.push({ workflowId, summary });
+      };
+      return withHeartbeat(async () => {
+        const waits = [...workflowIds.map(wait), timer(lastsMs(isYoung), undefined, { signal })];
+        for (const waiting of waits) waiting.catch(() => undefined);
+        try {
+          await Promise.race(waits);
+          await sleep(gatherMs);
+        } finally {
+          over.abort();
+        }
+        return ended;
+      });
+    },
   };
-  return withHeartbeat(async () => {
-    const waits = workflowIds.map(wait);
-    for (const waiting of waits) waiting.catch(() => undefined);
-    try {
-      await Promise.race(waits);
-      await sleep(gatherMs);
-    } finally {
-      over.abort();
-    }
-    return ended;
-  });
 }
 
 async function summaryOf(workflowId: string): Promise<ItemSummary | null> {

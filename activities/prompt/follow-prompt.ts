@@ -14,7 +14,13 @@ import { isFinalPromptStatus, isUsable, sandboxStates } from '../../src/contract
 import { type FollowRegistration, followSignal, workflowTypes } from '../../src/protocol/messages.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { cut } from '../../src/texts/length.js';
-import { type Attempt, currentAttempt, heartbeatEveryMs } from '../retry/attempt.js';
+import {
+  type Attempt,
+  currentAttempt,
+  defaultYoungMs,
+  heartbeatEveryMs,
+  type YoungFollowOptions,
+} from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
 import { sandboxView } from '../sandbox-view.js';
 import { type FollowedPrompt, type PromptEnd, type PromptEndSeen, readPromptEnd } from './end.js';
@@ -47,11 +53,6 @@ export interface HandOver {
    * if that says nothing of the prompt, because others use the sandbox: the caller then calls again.
    */
   readonly toldUntilMs: number | null;
-}
-
-export interface YoungFollowOptions {
-  /** How long a prompt is followed by an activity of its own, in ms. Default: 180 000. */
-  readonly youngFollowMs?: number;
 }
 
 /** The dependencies of one follow. */
@@ -91,7 +92,7 @@ const stateFollowsMs = 1_000;
 export function followPromptActivity(
   client: SandboxClient,
   hub: FollowHub,
-  { results, taskQueue, youngFollowMs = 180_000 }: FollowOptions,
+  { results, taskQueue, youngFollowMs = defaultYoungMs }: FollowOptions,
 ) {
   const follow = createFollow(client, hub, results);
   let follows = 0;

@@ -121,6 +121,21 @@ export function heartbeatEveryMs(): number {
   return (activityInfo().heartbeatTimeoutMs ?? 10_000) * shareOfHeartbeatTimeout;
 }
 
+export interface YoungFollowOptions {
+  /**
+   * How long an activity follows a prompt, a command or a workflow before one with rare heartbeats takes over, in ms.
+   * Default: 180 000.
+   */
+  readonly youngFollowMs?: number;
+}
+
+export const defaultYoungMs = 180_000;
+
+/** How long this activity still counts as young, in ms, over all its attempts. */
+export function youngForMs({ youngFollowMs = defaultYoungMs }: YoungFollowOptions): number {
+  return Math.max(0, activityInfo().scheduledTimestampMs + youngFollowMs - Date.now());
+}
+
 /** Sends heartbeats with the result of `details` while `body` runs. Local activities have no heartbeat. */
 export async function withHeartbeat<T>(body: () => Promise<T>, details: () => unknown = () => undefined): Promise<T> {
   if (activityInfo().isLocal) return body();

@@ -8,7 +8,6 @@ import { type Recording, sitesWithRows } from './table.js';
 const silent = [
   'addItemEndings',
   'assembleFanout',
-  'awaitClosed',
   'awaitItems',
   'awaitJob',
   'claimSandbox',

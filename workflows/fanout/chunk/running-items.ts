@@ -5,7 +5,7 @@
 import { CancellationScope, getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../../src/addresses/addresses.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
-import { followProxies } from '../../shared/proxies.js';
+import { followProxies, longFollow } from '../../shared/proxies.js';
 import type { ChunkState } from './chunk-state.js';
 
 /** Waits for the ends of these items with one activity, which restarts after each end. */
@@ -22,9 +22,12 @@ export function watchItems(chunk: ChunkState, indexes: readonly number[]): void 
 
 async function watch(settlers: Map<string, (summary: ItemSummary | null) => void>): Promise<void> {
   const { awaitItems } = followProxies(followTaskQueue(workflowInfo().taskQueue));
+  const summary = 'until items of an earlier run have ended';
+  let isYoung = true;
   while (settlers.size > 0) {
-    const summary = 'until items of an earlier run have ended';
-    const ended = await awaitItems.executeWithOptions({ summary }, [[...settlers.keys()]]);
+    const options = { summary, ...(isYoung ? {} : longFollow) };
+    const ended = await awaitItems.executeWithOptions(options, [[...settlers.keys()], isYoung]);
+    isYoung &&= ended.length > 0;
     for (const { workflowId, summary: of } of ended) {
       settlers.get(workflowId)?.(of);
       settlers.delete(workflowId);

@@ -22,7 +22,7 @@ import type { createThenPrompt } from '../../job/create-then-prompt.js';
 import { sandboxNameOf } from '../../job/idempotency-key.js';
 import { addApiCalls } from '../../shared/count-api-calls.js';
 import { JobTermination, jobError } from '../../shared/job-termination.js';
-import { followProxies } from '../../shared/proxies.js';
+import { followProxies, longFollow } from '../../shared/proxies.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { BatchState } from '../batch/batch-state.js';
 import { readLasting, sourceJob } from './caller.js';
@@ -42,7 +42,12 @@ export async function prepare(batch: BatchState, source: Preparation): Promise<s
   const input = jobInput(batch, source);
   const workflowId = prepareWorkflowId(deployment, batchId);
   const waits = followProxies(followTaskQueue(workflowInfo().taskQueue));
-  const awaited = () => waits.awaitJob.executeWithOptions({ summary: 'until the source is prepared' }, [workflowId]);
+  const summary = 'until the source is prepared';
+  const awaited = async () => {
+    let job = await waits.awaitJob.executeWithOptions({ summary }, [workflowId, true]);
+    while (job === null) job = await waits.awaitJob.executeWithOptions({ summary, ...longFollow }, [workflowId]);
+    return job;
+  };
   // A source that an earlier execution prepared is reused, unless it was deleted.
   let job = resume ? await awaited() : null;
   if (job?.outcome !== 'completed' || !(await exists(batch, job.sandboxId))) {
