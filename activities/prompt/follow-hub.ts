@@ -47,13 +47,13 @@ export interface FollowHub {
 
   /**
    * Calls `onRead` with each read of these sandboxes, as `next` returns it, until it returns false for all of them or the
-   * signal is aborted. Ends when the calls of `onRead` have ended. Holds no promise for a sandbox between two reads.
+   * signal is aborted. The first read is due at once, unless this process has just read. Ends when the calls of `onRead`
+   * have ended. Holds no promise for a sandbox between two reads.
    */
-  watch(
-    watched: readonly Watched[],
+  watch<One extends Watched>(
+    watched: readonly One[],
     options: {
-      /** @param index the place in `watched` */
-      readonly onRead: (index: number, read: SharedRead | undefined) => Promise<boolean>;
+      readonly onRead: (one: One, read: SharedRead | undefined) => Promise<boolean>;
       readonly signal: AbortSignal;
     },
   ): Promise<void>;
@@ -247,12 +247,20 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     running = false;
   }
 
-  /** Adds a waiter until its next read. @returns a function that removes it */
-  function wait({ sandboxId, sinceMs }: Watched, lookedAtMs: number, onRead: (read?: SharedRead) => void): () => void {
+  /**
+   * Adds a waiter until its next read.
+   * @param earlier when its last read was, and its last own one, in ms since the epoch
+   * @returns a function that removes it
+   */
+  function wait(
+    { sandboxId, sinceMs }: Watched,
+    { readAtMs, lookedAtMs }: { readonly readAtMs: number; readonly lookedAtMs: number },
+    onRead: (read?: SharedRead) => void,
+  ): () => void {
     const ageMs = Date.now() - sinceMs;
     const waiter: Waiter = {
       sandboxId,
-      sinceMs: Date.now(),
+      sinceMs: readAtMs,
       intervalMs: Math.max(minIntervalMs, Math.min(maxIntervalMs, ageMs * ageShare)),
       lookDueMs: lookedAtMs + Math.max(2 * minIntervalMs, Math.min(rarestLookMs, ageMs * lookAgeShare)),
       isMissing: false,
@@ -281,7 +289,8 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
           leave();
           reject(signal.reason);
         };
-        const leave = wait({ sandboxId, sinceMs: followedSinceMs }, lookedAtMs, (read) => {
+        const earlier = { readAtMs: Date.now(), lookedAtMs };
+        const leave = wait({ sandboxId, sinceMs: followedSinceMs }, earlier, (read) => {
           signal.removeEventListener('abort', onAbort);
           resolve(read);
         });
@@ -290,27 +299,29 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     },
 
     async watch(watched, { onRead, signal }) {
-      const waits = new Map<number, () => void>();
+      const waits = new Map<Watched, () => void>();
       const underWay = new Set<Promise<void>>();
       await new Promise<void>((resolve) => {
-        const watchOne = (one: Watched, index: number, lookedAtMs: number) => {
+        const watchOne = (one: (typeof watched)[number], readAtMs: number, lookedAtMs: number) => {
           const look = async (read?: SharedRead) => {
-            const goesOn = await onRead(index, read);
-            if (goesOn && !signal.aborted) watchOne(one, index, read ? lookedAtMs : Date.now());
+            const goesOn = await onRead(one, read);
+            if (goesOn && !signal.aborted) watchOne(one, Date.now(), read ? lookedAtMs : Date.now());
           };
           const onShown = (read?: SharedRead) => {
-            waits.delete(index);
+            waits.delete(one);
             const looking = look(read).finally(() => {
               underWay.delete(looking);
               if (waits.size + underWay.size === 0) resolve();
             });
             underWay.add(looking);
           };
-          waits.set(index, wait(one, lookedAtMs, onShown));
+          waits.set(one, wait(one, { readAtMs, lookedAtMs }, onShown));
         };
         if (signal.aborted || watched.length === 0) return resolve();
         signal.addEventListener('abort', () => resolve(), { once: true });
-        for (const [index, one] of watched.entries()) watchOne(one, index, 0);
+        // Reads of single sandboxes may not come to all before the signal: so each watch begins with others.
+        const first = Math.floor(Math.random() * watched.length);
+        for (const one of [...watched.slice(first), ...watched.slice(0, first)]) watchOne(one, 0, 0);
       });
       for (const leave of waits.values()) leave();
       await Promise.allSettled(underWay);

@@ -3,8 +3,15 @@ import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { SandboxClient } from '../../src/client/index.js';
 import { orNullWhenMissing } from '../../src/client/missing.js';
-import { timeLimit, withAnySignal } from '../../src/os/any-signal.js';
-import { type FollowRegistration, leftRunningSignal } from '../../src/protocol/messages.js';
+import { anySignal, timeLimit, withAnySignal } from '../../src/os/any-signal.js';
+import { maxFollowedInAnswer } from '../../src/protocol/limits.js';
+import {
+  type Followed,
+  type FollowRegistration,
+  followedQuery,
+  leftRunningSignal,
+} from '../../src/protocol/messages.js';
+import { abortable, firstQueryTimeoutMs, withAnswerTimeout } from '../../src/temporal/calls.js';
 import { type FollowHub, readSingle, type SharedRead } from './follow-hub.js';
 
 /**
@@ -12,28 +19,50 @@ import { type FollowHub, readSingle, type SharedRead } from './follow-hub.js';
  * watches within a minute, without heartbeats.
  */
 const roundMs = 30_000;
+/** The longest wait for what to watch, in ms. */
+const askMs = 10_000;
+/** The shortest time, in ms: the next call learns what was registered in the meantime. */
+const shortestRoundMs = 1_000;
 
 /**
- * Watches sandboxes for half a minute, or until none is left to watch. Safe to repeat: a workflow may be told twice.
- * @returns the places of the workflows that were told, or that have ended
+ * Watches the sandboxes that the calling workflow follows, for half a minute or until none is left to watch, and shorter
+ * while one of them is younger than that. Safe to repeat: a workflow may be told twice.
+ * @returns the numbers of the registrations whose workflows were told, or have ended
  */
 export function watchRunningActivity(client: SandboxClient, hub: FollowHub) {
-  return async function watchRunning(watched: readonly FollowRegistration[]): Promise<readonly number[]> {
+  return async function watchRunning(): Promise<readonly number[]> {
     const { cancellationSignal } = Context.current();
     const told: number[] = [];
-    await withAnySignal([cancellationSignal, timeLimit(roundMs)], async (signal) => {
-      const runsOn = async (index: number, read: SharedRead | undefined) => {
-        const one = watched[index];
-        if (!one || (await isRunning(client, one, { read, signal }))) return one !== undefined;
-        if (await tell(one)) told.push(index);
+    const followed = await followedBy(cancellationSignal);
+    const youngestMs = Date.now() - Math.max(...followed.map(({ sinceMs }) => sinceMs));
+    const limit = timeLimit(Math.max(shortestRoundMs, Math.min(roundMs, youngestMs)));
+    await withAnySignal([cancellationSignal, limit], async (signal) => {
+      const runsOn = async (one: Followed, read: SharedRead | undefined) => {
+        if (await isRunning(client, one, { read, signal })) return true;
+        if (await tell(one)) told.push(one.number);
         return false;
       };
-      await hub.watch(watched, { onRead: runsOn, signal });
+      await hub.watch(followed, { onRead: runsOn, signal });
     });
     // Another worker goes on at once.
     if (cancellationSignal.aborted) throw cancellationSignal.reason;
     return told;
   };
+}
+
+/** What the calling workflow follows: a query adds nothing to its history. */
+async function followedBy(signal: AbortSignal): Promise<readonly Followed[]> {
+  const { client, info } = Context.current();
+  const { workflowId, runId } = info.workflowExecution ?? {};
+  const follower = client.workflow.getHandle(workflowId ?? '', runId);
+  const limited = anySignal([signal, timeLimit(askMs)]);
+  const followed: Followed[] = [];
+  for (;;) {
+    const ask = () => follower.query(followedQuery, { after: followed.at(-1)?.number });
+    const page = await abortable(client, limited, () => withAnswerTimeout(client, ask, firstQueryTimeoutMs));
+    followed.push(...page);
+    if (page.length < maxFollowedInAnswer) return followed;
+  }
 }
 
 /** @param read undefined if no shared read shows the sandbox: that proves nothing (trap S13) */

@@ -18,6 +18,9 @@ export const maxActivityResultBytes = 1_500_000;
 /** The most prompts, files, commands or paths of one job, including those that are added while it runs. */
 export const maxSteps = 1_000;
 
+/** The most prompts that the follower of prompts names at once: more may exceed 512 KiB, of which Temporal warns. */
+export const maxFollowedInAnswer = 3_000;
+
 /** The longest time of one command, in seconds, if its job does not end before. */
 export const longestCommandSeconds = 3_600;
 /** The most steps of an escalation. */

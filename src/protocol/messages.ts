@@ -51,6 +51,17 @@ export interface FollowRegistration {
 /** To the follower of prompts: registers a workflow until its sandbox has left `running`. Safe to repeat. */
 export const followSignal = defineSignal<[FollowRegistration]>('follow');
 
+/** What the follower of prompts follows. */
+export interface Followed extends FollowRegistration {
+  /** Names this registration within a run of the follower. A workflow that registers again gets a higher one. */
+  readonly number: number;
+}
+
+/** Returns the registrations with the lowest numbers above `after`: at most `maxFollowedInAnswer`. Default: 0. */
+export const followedQuery = defineQuery<readonly Followed[], [(QueryOptions & { readonly after?: number })?]>(
+  'followed',
+);
+
 /**
  * From the follower of prompts: the sandbox has left `running`, so the prompt in it may have ended. The receiver reads.
  * Safe to repeat.

@@ -4,7 +4,8 @@
  */
 import { continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../src/addresses/addresses.js';
-import { type FollowRegistration, followSignal } from '../../src/protocol/messages.js';
+import { maxFollowedInAnswer } from '../../src/protocol/limits.js';
+import { type Followed, type FollowRegistration, followedQuery, followSignal } from '../../src/protocol/messages.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { followerProxies } from '../shared/proxies.js';
 
@@ -15,37 +16,36 @@ export interface PromptFollowerInput {
   readonly maxHistoryEvents?: number;
 }
 
-/** Each follower has a payload of some 80 bytes per registration in every round. Temporal's limit is 2 MB. */
-const followedAtMost = 15_000;
+/** The input of the next run has up to 152 bytes per registration. Temporal's limit is 2 MiB. */
+const followedAtMost = 10_000;
 /** Temporal ends a run at 10,000 signals. */
 const signalsAtMost = 5_000;
 
-export async function promptFollower(input: PromptFollowerInput = {}): Promise<void> {
-  const followed = new Map<string, FollowRegistration>();
+export async function promptFollower({ followed: earlier = [], ...input }: PromptFollowerInput = {}): Promise<void> {
+  const followed = new Map<string, Followed>();
+  let number = 0;
   const add = (registration: FollowRegistration) => {
+    number += 1;
+    followed.delete(registration.workflowId);
     // A job beyond the limit reads its sandbox by itself, at longer intervals.
-    if (followed.size < followedAtMost || followed.has(registration.workflowId))
-      followed.set(registration.workflowId, registration);
+    if (followed.size < followedAtMost) followed.set(registration.workflowId, { ...registration, number });
   };
-  input.followed?.forEach(add);
-  let signals = 0;
-  setHandler(followSignal, (registration) => {
-    signals += 1;
-    add(registration);
-  });
+  earlier.forEach(add);
+  setHandler(followSignal, add);
+  // As an input of every round, they would fill the history.
+  setHandler(followedQuery, ({ after = 0 } = {}) =>
+    [...followed.values()].filter((one) => one.number > after).slice(0, maxFollowedInAnswer),
+  );
   const { watchRunning } = followerProxies(followTaskQueue(workflowInfo().taskQueue));
   for (;;) {
-    // Also one without a time, which somebody has sent by hand.
-    for (const { workflowId, untilMs } of [...followed.values()])
-      if (!(untilMs > Date.now())) followed.delete(workflowId);
+    // Also one without its times, which somebody has sent by hand.
+    for (const { workflowId, sinceMs, untilMs } of followed.values())
+      if (!(sinceMs < untilMs && Date.now() < untilMs)) followed.delete(workflowId);
     if (followed.size === 0) return;
-    const round = [...followed.values()];
-    if (signals >= signalsAtMost || hasLongHistory(input.maxHistoryEvents))
-      await continueAsNew<typeof promptFollower>({ ...input, followed: round });
-    for (const index of await watchRunning(round)) {
-      const told = round[index];
-      // A job that has registered again since waits for another end.
-      if (told && followed.get(told.workflowId) === told) followed.delete(told.workflowId);
-    }
+    if (number - earlier.length >= signalsAtMost || hasLongHistory(input.maxHistoryEvents))
+      await continueAsNew<typeof promptFollower>({ ...input, followed: [...followed.values()] });
+    const told = new Set(await watchRunning());
+    // A job that has registered again since waits for another end.
+    for (const one of followed.values()) if (told.has(one.number)) followed.delete(one.workflowId);
   }
 }

@@ -1,6 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createFollower, createFollowHub } from '../../../activities/prompt/follow-hub.js';
+import {
+  createFollower,
+  createFollowHub,
+  type SharedRead,
+  type Watched,
+} from '../../../activities/prompt/follow-hub.js';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
 import type { Sandbox } from '../../../src/contract/records/sandbox-records.js';
 import { errorMeaning } from '../../../src/contract/workflow-safe/error-codes.js';
@@ -59,9 +64,9 @@ describe('the follow hub', () => {
       );
       const hub = createFollowHub(client, { minIntervalMs: 100 });
       const ended: string[] = [];
-      const onRead = async (index: number, read?: { readonly sandbox: Sandbox }) => {
+      const onRead = async ({ sandboxId }: Watched, read?: SharedRead) => {
         if (read?.sandbox.state === 'running') return true;
-        ended.push(watched[index]?.sandboxId ?? '');
+        ended.push(sandboxId);
         return false;
       };
       let isOver = false;
@@ -111,7 +116,51 @@ describe('the follow hub', () => {
       await vi.advanceTimersByTimeAsync(60_000);
       stop.abort(new Error('over'));
       await watching;
-      expect(listAllSandboxes).toHaveBeenCalledTimes(6);
+      expect(listAllSandboxes).toHaveBeenCalledTimes(7);
+    });
+
+    it('lists every ten seconds, also across watches of half a minute by one process or by several', async () => {
+      const { client, listAllSandboxes } = serviceWith(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        return [sandbox('a')];
+      });
+      const hubs = [createFollowHub(client), createFollowHub(client)];
+      for (const turn of [0, 0, 1, 0, 1, 1]) {
+        const stop = new AbortController();
+        const one = { sandboxId: 'a', sinceMs: 0 };
+        const watching = hubs[turn]?.watch([one], { onRead: async () => true, signal: stop.signal });
+        await vi.advanceTimersByTimeAsync(30_000);
+        stop.abort(new Error('over'));
+        await watching;
+      }
+      expect(Math.abs(listAllSandboxes.mock.calls.length - 18)).toBeLessThanOrEqual(1);
+    });
+
+    it('reads all of 400 sandboxes beside 50,000 archived ones in some watches of half a minute', async () => {
+      const archived = Array.from({ length: 50_000 }, (_, index) => sandbox(`archived-${index}`, 'archived'));
+      const many = Array.from({ length: 400 }, (_, index) => ({ sandboxId: `s${index}`, sinceMs: 0 }));
+      const { client, getSandbox, listAllSandboxes } = serviceWith(async () => [
+        ...archived,
+        ...many.map(({ sandboxId }) => sandbox(sandboxId)),
+      ]);
+      getSandbox.mockImplementation(async (id) => ({ sandbox: sandbox(id) }));
+      const hub = createFollowHub(client);
+      const read = new Set<string>();
+      const onRead = async ({ sandboxId }: Watched, shown?: SharedRead) => {
+        if (shown) read.add(sandboxId);
+        return true;
+      };
+      for (let watches = 0; watches < 60 && (watches < 2 || read.size < many.length); watches += 1) {
+        const stop = new AbortController();
+        const watching = hub.watch(many, { onRead, signal: stop.signal });
+        await vi.advanceTimersByTimeAsync(30_000);
+        stop.abort(new Error('over'));
+        await watching;
+        // The list has shown all, and then how long it is.
+        if (watches === 0) read.clear();
+      }
+      expect(listAllSandboxes).toHaveBeenCalledTimes(1);
+      expect(read.size).toBe(many.length);
     });
   });
 
