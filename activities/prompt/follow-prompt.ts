@@ -3,7 +3,7 @@
  * follows share show when a prompt may have ended. One read of the prompt or its conversation confirms it. A long prompt
  * is handed over, so that no activity lasts as long as it does.
  */
-import { activityInfo, Context, heartbeat } from '@temporalio/activity';
+import { activityInfo, Context, heartbeat, log } from '@temporalio/activity';
 import { promptFollowerId } from '../../src/addresses/addresses.js';
 import type { SandboxClient } from '../../src/client/index.js';
 import { orNullWhenMissing } from '../../src/client/missing.js';
@@ -13,6 +13,7 @@ import { unanswered } from '../../src/contract/workflow-safe/service-failure.js'
 import { isFinalPromptStatus, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { type FollowRegistration, followSignal, workflowTypes } from '../../src/protocol/messages.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { reasonOf } from '../../src/temporal/errors.js';
 import { cut } from '../../src/texts/length.js';
 import {
   type Attempt,
@@ -65,7 +66,7 @@ interface Follow {
   readonly onRead: (sandbox: Sandbox) => void;
   /** Hands the prompt over if it has lasted for long. @returns false if the follow must go on */
   readonly isHandedOver: () => Promise<boolean>;
-  /** True if the follow is only one look at a prompt that was handed over. */
+  /** True if the follow begins with a look: the prompt was handed over. */
   readonly isLook: boolean;
 }
 
@@ -100,11 +101,12 @@ export function followPromptActivity(
     const timer = setInterval(() => heartbeat(), heartbeatEveryMs());
     const youngMs = follows < youngAtMost ? youngFollowMs : 0;
     if (!isLong(input, youngMs)) heartbeat();
-    follows += 1;
+    const places = input.handOver ? 1 : 0;
+    follows += places;
     try {
       return await follow(input, currentAttempt().signal, { youngMs, taskQueue });
     } finally {
-      follows -= 1;
+      follows -= places;
       clearInterval(timer);
     }
   };
@@ -160,20 +162,25 @@ const isLong = ({ handOver }: FollowPromptInput, youngMs: number) =>
 /** @returns a function that says whether the prompt is handed over now */
 function handOverOf({ handOver, sandboxId }: FollowPromptInput, over: HandingOver | undefined) {
   let isTold = handOver?.toldUntilMs === null;
+  let isRefused = false;
   return async (): Promise<boolean> => {
     if (!handOver || !over) return false;
     if (!isTold && ageMs(handOver) >= over.youngMs - toldBeforeMs) {
-      isTold = await register({ sandboxId, sinceMs: handOver.sinceMs, untilMs: handOver.toldUntilMs ?? 0 }, over);
+      const { sinceMs, toldUntilMs } = handOver;
+      const why = await refusalOf({ sandboxId, sinceMs, untilMs: toldUntilMs ?? 0 }, over);
+      isTold = why === undefined;
+      if (!isTold && !isRefused) log.warn('the follower of prompts does not take a prompt', { sandboxId, why });
+      isRefused = !isTold;
     }
     return isTold && ageMs(handOver) >= over.youngMs;
   };
 }
 
-/** @returns false if Temporal did not take the registration */
-async function register(
+/** Registers a prompt with the follower. @returns why Temporal did not take the registration; undefined if it did */
+async function refusalOf(
   prompt: Omit<FollowRegistration, 'workflowId'>,
   { taskQueue }: Pick<HandingOver, 'taskQueue'>,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { workflowId = '' } = activityInfo().workflowExecution ?? {};
   try {
     await Context.current().client.workflow.signalWithStart(workflowTypes.promptFollower, {
@@ -183,9 +190,9 @@ async function register(
       signal: followSignal,
       signalArgs: [{ workflowId, ...prompt }],
     });
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? reasonOf(error) : String(error);
   }
 }
 
@@ -212,8 +219,7 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | 
   let missingSinceMs: number | undefined;
   let unseenSinceMs: number | undefined;
   for (let tick = 1; ; tick += 1) {
-    if (one.isLook && tick > 1) await follower.pause(one.attempt.signal);
-    const read = one.isLook ? await readItself(one) : await follower.next(one.attempt.signal);
+    const read = one.isLook && tick === 1 ? await readItself(one) : await follower.next(one.attempt.signal);
     if (read) one.onRead(read.sandbox);
     const shared = read?.sandbox.state;
     if (shared === 'running') {
