@@ -33,11 +33,11 @@ export async function followPrompt(job: JobState, sent: SentPrompt, sideBySide: 
   }
   // A job without a deadline has a fork that waits for its first sandbox, and no prompt.
   const handOver = { sinceMs, toldUntilMs: job.carried.deadlineAtMs ?? Date.now() + job.input.deadlineMs };
-  for (let looks = 0; ; looks += 1) {
+  for (;;) {
     const { hintsOfEnd } = job;
     const end = await unlessHistoryIsLong(job, () => callFollow(job, sent, { ...input, handOver }));
     if (end !== null) return end;
-    await untilLookIsDue(job, hintsOfEnd, looks);
+    await untilLookIsDue(job, hintsOfEnd, sinceMs);
   }
 }
 
@@ -64,13 +64,17 @@ function callFollow(
   return retryRefusals(job, 'follow', () => follow.executeWithOptions({ summary, ...options }, [input]));
 }
 
-/** Waits until something tells that the prompt may have ended, or until nothing has told of the sandbox for long. */
-async function untilLookIsDue(job: JobState, hintsOfEnd: number, looks: number): Promise<void> {
+/**
+ * Waits until something tells that the prompt may have ended, or until nothing has told of the sandbox for long. Not by
+ * `until`: it reads after each wait and records who ended it, to find lost webhooks, and the end of a prompt has none.
+ */
+async function untilLookIsDue(job: JobState, hintsOfEnd: number, sinceMs: number): Promise<void> {
   const isTold = () => job.hintsOfEnd !== hintsOfEnd || job.mustContinueAsNew();
   const beganMs = Date.now();
+  const pauseMs = promptPollMs(job.timing, beganMs - sinceMs);
   for (;;) {
     const { seenRunningAtMs } = job;
-    const untilMs = Math.max(beganMs, seenRunningAtMs) + promptPollMs(job.timing, looks);
+    const untilMs = Math.max(beganMs, seenRunningAtMs) + pauseMs;
     if (await conditionUntil(isTold, untilMs, 'end of the prompt: told by the follower, or read then')) break;
     // A renewal of the auto-stop has seen the sandbox in the meantime.
     if (job.seenRunningAtMs === seenRunningAtMs) return;
