@@ -15,6 +15,7 @@ import { type BenchOptions, readOptions, usage } from './options.js';
 import { type ConcurrentJobs, measureConcurrentJobs } from './parts/concurrent-jobs.js';
 import { type DownloadCost, measureDownloads } from './parts/downloads.js';
 import { type FanoutCost, measureFanouts } from './parts/fanout.js';
+import { type FollowedPrompts, measureFollowedPrompts } from './parts/followed-prompts.js';
 import { measureLocalService, type ServiceLoad } from './parts/local-service.js';
 import { type MachineCost, measureMachines } from './parts/machines.js';
 import { measureRunningPrompts, type RunningPrompts } from './parts/running-prompts.js';
@@ -22,6 +23,7 @@ import { measureWaitingJobs, type WaitingJobs } from './parts/waiting-jobs.js';
 import {
   describeDownloads,
   describeFanouts,
+  describeFollowed,
   describeJobs,
   describeMachines,
   describeRunning,
@@ -37,6 +39,7 @@ interface Results {
   readonly jobs: ConcurrentJobs[];
   waiting: WaitingJobs | null;
   running: readonly RunningPrompts[];
+  followed: FollowedPrompts | null;
   service: readonly ServiceLoad[];
   machines: readonly MachineCost[];
   downloads: readonly DownloadCost[];
@@ -108,6 +111,12 @@ async function measure(workshop: Workshop, options: BenchOptions, results: Resul
     results.running = await measureRunningPrompts(workshop, { counts: options.prompts, windowSeconds });
     print(describeRunning(results.running));
   }
+  if (options.parts.includes('followed')) {
+    say(`${options.followed} prompts handed over to the follower …`);
+    const rates = quick ? { startsPerSecond: 2, windowSeconds: 30 } : { startsPerSecond: 8, windowSeconds: 60 };
+    results.followed = await measureFollowedPrompts(workshop, { prompts: options.followed, ...rates });
+    print(describeFollowed(results.followed));
+  }
   if (options.parts.includes('service')) {
     say(`${options.sandboxes.join(', ')} sandboxes on the books of the local service …`);
     const calls = quick ? 500 : 3_000;
@@ -149,6 +158,7 @@ async function run(options: BenchOptions): Promise<void> {
     jobs: [],
     waiting: null,
     running: [],
+    followed: null,
     service: [],
     machines: [],
     downloads: [],

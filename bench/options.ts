@@ -1,7 +1,7 @@
 /** The command line of the bench. */
 import { parseArgs } from 'node:util';
 
-export const parts = ['jobs', 'waiting', 'running', 'service', 'machines', 'downloads', 'fanout'] as const;
+export const parts = ['jobs', 'waiting', 'running', 'followed', 'service', 'machines', 'downloads', 'fanout'] as const;
 export type PartName = (typeof parts)[number];
 
 export interface BenchOptions {
@@ -11,6 +11,8 @@ export interface BenchOptions {
   readonly waiting: number;
   readonly cacheSize: number;
   readonly prompts: readonly number[];
+  /** The number of prompts that are handed over to the follower. */
+  readonly followed: number;
   /** Numbers of sandboxes on the books of the local service, with one measurement for each. */
   readonly sandboxes: readonly number[];
   /** The number of machines of sandboxes. */
@@ -28,6 +30,7 @@ export const usage = `npm run bench -- [options]
   --waiting N          jobs that wait (default 5000; quick 500)
   --cache N            workflows that the worker keeps while they wait (default 800; quick 200)
   --prompts LIST       prompts that run (default 1,10,100,1000; quick 1,10,50)
+  --followed N         prompts that the follower of prompts follows (default 1000; quick 50)
   --sandboxes LIST     sandboxes on the books (default 100,1000,10000; quick 100,1000)
   --machines N         machines of sandboxes at once (default 100; quick 20)
   --items LIST         items of a batch (default 100,1000; quick 20,60)
@@ -45,6 +48,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
       waiting: { type: 'string' },
       cache: { type: 'string' },
       prompts: { type: 'string' },
+      followed: { type: 'string' },
       sandboxes: { type: 'string' },
       machines: { type: 'string' },
       items: { type: 'string' },
@@ -59,6 +63,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
   if (unknown !== undefined) throw new RangeError(`--only: there is no part "${unknown}"; parts: ${parts.join(', ')}.`);
   const [waiting = 0] = numbers('--waiting', values.waiting ?? (quick ? '500' : '5000'));
   const [cacheSize = 0] = numbers('--cache', values.cache ?? (quick ? '200' : '800'));
+  const [followed = 0] = numbers('--followed', values.followed ?? (quick ? '50' : '1000'));
   const [machines = 0] = numbers('--machines', values.machines ?? (quick ? '20' : '100'));
   if (cacheSize >= waiting) throw new RangeError('--cache: must be less than --waiting, or nothing is replayed.');
   return {
@@ -67,6 +72,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     waiting,
     cacheSize,
     prompts: numbers('--prompts', values.prompts ?? (quick ? '1,10,50' : '1,10,100,1000')).sort((a, b) => a - b),
+    followed,
     sandboxes: numbers('--sandboxes', values.sandboxes ?? (quick ? '100,1000' : '100,1000,10000')).sort(
       (a, b) => a - b,
     ),

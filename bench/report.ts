@@ -3,6 +3,7 @@ import { median } from './measure/quantiles.js';
 import type { ConcurrentJobs, Round } from './parts/concurrent-jobs.js';
 import type { DownloadCost } from './parts/downloads.js';
 import type { FanoutCost } from './parts/fanout.js';
+import type { FollowedPrompts } from './parts/followed-prompts.js';
 import type { CallCost, ServiceLoad } from './parts/local-service.js';
 import type { MachineCost, StartTimes } from './parts/machines.js';
 import type { RunningPrompts } from './parts/running-prompts.js';
@@ -97,6 +98,28 @@ export function describeRunning(measured: readonly RunningPrompts[]): string {
       round(one.engineCpuPercent, 1),
       round(one.workerMb),
     ]),
+  );
+}
+
+export function describeFollowed({ prompts, completed, promptsSent, lists, ends }: FollowedPrompts): string {
+  const beside = lists[0]?.perMinute ?? Number.NaN;
+  return table(
+    [`${prompts} prompts that the follower follows`, ''],
+    [
+      ...lists.map(
+        ({ workers, perMinute, othersPerMinute }): Row => [
+          `${workers} workers: lists a minute, beside the first; other calls a minute`,
+          `${round(perMinute, 1)}, ${round(perMinute / beside, 2)} times; ${round(othersPerMinute, 1)}`,
+        ],
+      ),
+      ...ends.map(
+        ({ how, prompts: of, toldS, nextRoundS }): Row => [
+          `its worker is ${how}: until the next round; end of a prompt → signal, p50 / at most`,
+          `${round(nextRoundS, 1)} s; ${pair(toldS.p50, toldS.most, 1)} s, ${of} prompts`,
+        ],
+      ),
+      ['jobs completed; prompts sent', `${completed}; ${promptsSent}`],
+    ],
   );
 }
 

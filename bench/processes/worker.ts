@@ -1,4 +1,5 @@
 /** Runs the product's worker as a process. */
+import type { ActivityDependencies } from '../../activities/index.js';
 import { createSandboxClient } from '../../src/client/index.js';
 import { connectWorker } from '../../src/temporal/connect-worker.js';
 import { createSandflowWorker, openEncoding } from '../../src/worker/index.js';
@@ -13,6 +14,8 @@ export interface WorkerSettings {
   readonly resultsDirectory: string;
   readonly maxCachedWorkflows?: number;
   readonly forksPerSecond?: number;
+  /** Default: those of the product. */
+  readonly follow?: ActivityDependencies['follow'];
   /** A file of encryption keys. Default: nothing is encrypted. */
   readonly keysFile?: string;
 }
@@ -27,6 +30,7 @@ await serve<WorkerSettings>(async (settings) => {
     resultsDirectory,
     maxCachedWorkflows,
     forksPerSecond,
+    follow,
     keysFile,
   } = settings;
   const { connection } = await connectWorker({ address: temporalAddress });
@@ -41,6 +45,7 @@ await serve<WorkerSettings>(async (settings) => {
     taskQueue,
     maxCachedWorkflows,
     forksPerSecond,
+    follow,
     results,
     dataConverter,
     workflowBundle: { codePath: bundlePath },

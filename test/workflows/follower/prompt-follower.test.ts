@@ -87,7 +87,14 @@ describe('the follower of prompts', () => {
   it('goes on at once by another worker when its worker drains', async () => {
     const follower = await startFollower([registration('a')]);
     await untilAttempt(follower, 1);
+    let lists = 0;
+    change.listAllSandboxes = () => {
+      lists += 1;
+      return list();
+    };
     await stand.restartWorker();
+    // The round did not go on for the rest of its half minute.
+    expect(lists).toBeLessThan(50);
     await untilAttempt(follower, 2);
     left.add('bx_a');
     await follower.result();
