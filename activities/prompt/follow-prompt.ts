@@ -51,7 +51,7 @@ export interface HandOver {
   readonly sinceMs: number;
   /**
    * How long the follower of prompts tells the workflow that the sandbox has left `running`, in ms since the epoch. Null
-   * if that says nothing of the prompt, because others use the sandbox: the caller then calls again.
+   * if it knows the prompt, or if that says nothing of the prompt, because others use the sandbox.
    */
   readonly toldUntilMs: number | null;
 }

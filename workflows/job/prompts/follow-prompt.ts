@@ -14,6 +14,9 @@ import { followSettings } from './follow-settings.js';
 import { promptSummary } from './prompt-call.js';
 import { promptQuery, type SentPrompt } from './prompt-query.js';
 
+/** How long the follower is taken to know a prompt, in ms. */
+const registeredForMs = 3_600_000;
+
 /**
  * Waits for the end of a prompt. Safe to repeat. An activity follows a young prompt. Then the follower of prompts tells
  * the job when to look, and the job looks by itself at long intervals. In a sandbox with other prompts, its state says
@@ -32,12 +35,19 @@ export async function followPrompt(job: JobState, sent: SentPrompt, sideBySide: 
     );
   }
   // A job without a deadline has a fork that waits for its first sandbox, and no prompt.
-  const handOver = { sinceMs, toldUntilMs: job.carried.deadlineAtMs ?? Date.now() + job.input.deadlineMs };
+  const toldUntilMs = job.carried.deadlineAtMs ?? Date.now() + job.input.deadlineMs;
+  let registeredAtMs = Number.NEGATIVE_INFINITY;
   for (;;) {
     const { hintsOfEnd } = job;
+    // Each registration is billed, but the follower may have lost an old one.
+    const isRegistered = Date.now() - registeredAtMs < registeredForMs;
+    const handOver = { sinceMs, toldUntilMs: isRegistered ? null : toldUntilMs };
     const end = await unlessHistoryIsLong(job, () => callFollow(job, sent, { ...input, handOver }));
     if (end !== null) return end;
+    if (!isRegistered) registeredAtMs = Date.now();
     await untilLookIsDue(job, hintsOfEnd, sinceMs);
+    // The follower has told, and forgotten the job.
+    if (job.hintsOfEnd !== hintsOfEnd) registeredAtMs = Number.NEGATIVE_INFINITY;
   }
 }
 
