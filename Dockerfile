@@ -50,7 +50,8 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/* \
   && install -d -o node -g node -m 700 /var/lib/sandflow \
   && ln -s /app/dist/src/cli/main.js /usr/local/bin/sandflow
-ENV NODE_ENV=production SANDFLOW_HOME=/var/lib/sandflow
+# A worker's memory: docs/measurements.md#memory-of-a-worker
+ENV NODE_ENV=production SANDFLOW_HOME=/var/lib/sandflow MALLOC_TRIM_THRESHOLD_=131072
 COPY --from=build /app/package.json /app/
 COPY --from=packages /app/node_modules /app/node_modules
 COPY --from=build /app/dist /app/dist

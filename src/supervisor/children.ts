@@ -85,6 +85,8 @@ function command(
     // The default of this setting depends on whether Temporal is configured. For a child it always is.
     SANDFLOW_DEPLOYMENT: config.deployment,
   };
+  // Else half the memory of its jobs is what its threads have freed (docs/measurements.md#memory-of-a-worker).
+  if (name === 'worker') set.MALLOC_TRIM_THRESHOLD_ = '131072';
   const unset: string[] = [];
   if (embeddedTemporal) {
     set.TEMPORAL_ADDRESS = embeddedTemporal.address;

@@ -34,6 +34,17 @@ describe('Dockerfile', () => {
     expect(text).toMatch(/core-bridge\/releases .*! -name "\$\(uname -m\)-unknown-linux-gnu"/);
   });
 
+  test('lets a worker give memory back as the unit of systemd, the stack and the bench do', () => {
+    const files = [
+      'Dockerfile',
+      'deploy/systemd/sandflow-worker@.service',
+      'src/supervisor/children.ts',
+      'package.json',
+    ];
+    const given = files.map((file) => /MALLOC_TRIM_THRESHOLD_\W+(\d+)/.exec(readSource(file))?.[1]);
+    expect(given).toEqual(files.map(() => '131072'));
+  });
+
   test('does not run as root', () => {
     expect([...text.matchAll(/^USER (\w+)$/gm)].at(-1)?.[1]).toBe('node');
   });
