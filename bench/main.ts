@@ -108,7 +108,8 @@ async function measure(workshop: Workshop, options: BenchOptions, results: Resul
   if (options.parts.includes('running')) {
     say(`${options.prompts.join(', ')} prompts running …`);
     const windowSeconds = quick ? 10 : 30;
-    results.running = await measureRunningPrompts(workshop, { counts: options.prompts, windowSeconds });
+    const youngFollowMs = options.young && options.young * 1_000;
+    results.running = await measureRunningPrompts(workshop, { counts: options.prompts, windowSeconds, youngFollowMs });
     print(describeRunning(results.running));
   }
   if (options.parts.includes('followed')) {

@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly prompts: readonly number[];
   /** The number of prompts that are handed over to the follower. */
   readonly followed: number;
+  /** How long a prompt is followed by an activity of its own, in seconds. Default: as long as the product does. */
+  readonly young?: number;
   /** Numbers of sandboxes on the books of the local service, with one measurement for each. */
   readonly sandboxes: readonly number[];
   /** The number of machines of sandboxes. */
@@ -31,6 +33,7 @@ export const usage = `npm run bench -- [options]
   --cache N            workflows that the worker keeps while they wait (default 800; quick 200)
   --prompts LIST       prompts that run (default 1,10,100,1000; quick 1,10,50)
   --followed N         prompts that the follower of prompts follows (default 1000; quick 50)
+  --young N            seconds until a running prompt is handed over to the follower (default 180, as in production)
   --sandboxes LIST     sandboxes on the books (default 100,1000,10000; quick 100,1000)
   --machines N         machines of sandboxes at once (default 100; quick 20)
   --items LIST         items of a batch (default 100,1000; quick 20,60)
@@ -49,6 +52,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
       cache: { type: 'string' },
       prompts: { type: 'string' },
       followed: { type: 'string' },
+      young: { type: 'string' },
       sandboxes: { type: 'string' },
       machines: { type: 'string' },
       items: { type: 'string' },
@@ -71,6 +75,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     jobs: numbers('--jobs', values.jobs ?? (quick ? '1,20' : '1,100,500')),
     waiting,
     cacheSize,
+    young: values.young === undefined ? undefined : numbers('--young', values.young)[0],
     prompts: numbers('--prompts', values.prompts ?? (quick ? '1,10,50' : '1,10,100,1000')).sort((a, b) => a - b),
     followed,
     sandboxes: numbers('--sandboxes', values.sandboxes ?? (quick ? '100,1000' : '100,1000,10000')).sort(

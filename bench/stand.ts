@@ -1,6 +1,6 @@
 /** Runs each part of the product as a separate process, so that the CPU time of each can be measured. */
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { LocalServiceOptions } from '../local-service/src/index.js';
 import { ensureWebhook, webhookPath } from '../src/bridge/index.js';
@@ -11,6 +11,7 @@ import { startEmbeddedServer } from '../src/temporal-server/embedded.js';
 import { pokeSignal } from './bare/workflow.js';
 import { type BookReader, createBookReader } from './measure/book-reader.js';
 import { cpuSeconds, residentMb } from './measure/process-usage.js';
+import type { Delays } from './peers/service/sandboxes.js';
 import { type Child, startChild } from './processes/child.js';
 import type { ProcessMessage } from './processes/entry.js';
 
@@ -26,12 +27,16 @@ export interface Workshop {
 
 export interface StandOptions {
   readonly name: string;
-  readonly timings: LocalServiceOptions['timings'];
+  readonly timings?: LocalServiceOptions['timings'];
+  /** Default: the local service. With delays, a service that only answers, for more sandboxes than this machine holds. */
+  readonly answering?: Delays;
   /** True if Temporal keeps its state in a file. Default: in memory. */
   readonly inFile?: boolean;
   readonly maxCachedWorkflows?: number;
   /** Default: the rate of the product. */
   readonly forksPerSecond?: number;
+  /** Default: that of the product. */
+  readonly youngFollowMs?: number;
 }
 
 export type Part = 'engine' | 'worker' | 'bridge' | 'service' | 'bareWorker';
@@ -78,13 +83,15 @@ export async function createStand(workshop: Workshop, options: StandOptions): Pr
     const { address: temporalAddress } = temporal;
     const child = async (name: string, settings: object, onMessage?: Listener) => {
       const entry = new URL(`./processes/${name}.js`, import.meta.url);
-      const started = await startChild(entry, { settings, logFile: at(`${name}.log`), onMessage });
+      const started = await startChild(entry, { settings, logFile: at(`${basename(name)}.log`), onMessage });
       open.push(() => started.stop());
       return started;
     };
     const client = await connectTemporal({ address: temporalAddress });
     open.push(() => client.connection.close());
-    const service = await child('service', { directory: at('service'), apiKey, timings: options.timings });
+    const service = options.answering
+      ? await child('../peers/service', options.answering)
+      : await child('service', { directory: at('service'), apiKey, timings: options.timings });
     const api = createSandboxClient({ baseUrl: service.url, apiKey, connections: 256 });
     open.push(() => api.close());
     const port = await freePort();
@@ -100,6 +107,7 @@ export async function createStand(workshop: Workshop, options: StandOptions): Pr
       resultsDirectory: at('results'),
       maxCachedWorkflows: options.maxCachedWorkflows,
       forksPerSecond: options.forksPerSecond,
+      follow: { youngFollowMs: options.youngFollowMs },
     });
     const bareSettings = { temporalAddress, taskQueue: bareTaskQueue, bundlePath: workshop.bareBundlePath };
     const bareWorker = await child('bare-worker', bareSettings, pokeWhenArmed(client));

@@ -1,7 +1,7 @@
-/** Measures how many calls it takes to follow running prompts. The calls must not grow with the number of prompts. */
+/** Measures what running prompts cost: calls, which must not grow with the number of prompts, CPU and memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callsBetween } from '../measure/book-reader.js';
-import { inParallel, shellPrompt, startPlainJob } from '../measure/plain-job.js';
+import { inParallel, startPlainJob } from '../measure/plain-job.js';
 import { createStand, type Workshop } from '../stand.js';
 import { untilTrue } from './waiting-jobs.js';
 
@@ -14,22 +14,33 @@ export interface RunningPrompts {
   readonly workerMb: number;
 }
 
-const settleMs = 3_000;
+export interface RunningOptions {
+  /** Numbers of prompts, in ascending order: for each, jobs are added to the running ones. */
+  readonly counts: readonly number[];
+  readonly windowSeconds: number;
+  /** How long a prompt is followed by an activity of its own. Default: that of the product. */
+  readonly youngFollowMs?: number;
+}
 
-/** @param counts numbers of prompts, in ascending order: for each, jobs are added to the running ones */
+/** In this time prompts that are handed over at once have reached the follower. */
+const settleMs = 15_000;
+
 export async function measureRunningPrompts(
   workshop: Workshop,
-  { counts, windowSeconds }: { readonly counts: readonly number[]; readonly windowSeconds: number },
+  { counts, windowSeconds, youngFollowMs }: RunningOptions,
 ): Promise<RunningPrompts[]> {
-  const stand = await createStand(workshop, { name: 'running', timings: { bootMs: 100, archiveMs: 50 } });
-  const prompts = [{ prompt: shellPrompt('exec sleep 1800') }];
+  const stand = await createStand(workshop, {
+    name: 'running',
+    answering: { bootMs: 100, promptMs: 24 * 3_600_000, archiveMs: 50, answerMs: 0 },
+    youngFollowMs,
+  });
   const measured: RunningPrompts[] = [];
   try {
     let running = 0;
     for (const count of counts) {
-      await inParallel(count - running, 50, async () => void (await startPlainJob(stand, { prompts })));
+      await inParallel(count - running, 50, async () => void (await startPlainJob(stand, {})));
       running = count;
-      await untilTrue(async () => ((await stand.books.summary()).byEndpoint.sendPrompt ?? 0) >= count);
+      await untilTrue(async () => ((await stand.books.summary()).byEndpoint.sendPrompt ?? 0) >= count, 3_600_000);
       await sleep(settleMs);
       const calls = await stand.books.summary();
       const cpu = stand.cpu();

@@ -109,6 +109,9 @@ export function createRoutes(delays: Delays) {
 
   function ofBench(call: Call): Answer | undefined {
     const seen: Books = books.read(sandboxes.byId.values(), deliveries.sent);
+    // As the local service answers it, for `book-reader.ts`.
+    if (call.path === '/_local/books/summary')
+      return { status: 200, json: JSON.stringify({ summary: { byEndpoint: seen.calls[call.key] ?? {} } }) };
     if (call.path === '/_bench/books') return { status: 200, json: JSON.stringify(seen) };
     if (call.path === '/_bench/forget') books.forget(sandboxes.byId);
     else if (call.path === '/_bench/faults') {
@@ -121,7 +124,7 @@ export function createRoutes(delays: Delays) {
   return {
     answer(call: Call): Answer {
       const [area, id, ...rest] = call.path.split('/').slice(1);
-      if (area === '_bench') return ofBench(call) ?? refusal(404, 'not_found');
+      if (area === '_bench' || area === '_local') return ofBench(call) ?? refusal(404, 'not_found');
       if (area === 'webhooks') return ofWebhooks(call) ?? refusal(404, 'not_found');
       if (area === 'sandboxes' && id === undefined) {
         if (call.method === 'GET') {
