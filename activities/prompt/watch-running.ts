@@ -1,6 +1,6 @@
 /** Reads the sandboxes of many prompts for a while, and tells the workflows whose sandbox has left `running`. */
 import { Context } from '@temporalio/activity';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { SandboxClient } from '../../src/client/index.js';
 import { orNullWhenMissing } from '../../src/client/missing.js';
 import { anySignal, timeLimit, withAnySignal } from '../../src/os/any-signal.js';
@@ -19,6 +19,8 @@ import { type FollowHub, readSingle, type SharedRead } from './follow-hub.js';
  * watches within a minute, without heartbeats.
  */
 const roundMs = 30_000;
+/** How many workflows are told at once: all prompts of an account may end together. */
+const toldAtOnce = 50;
 /** The longest wait for what to watch, in ms. */
 const askMs = 10_000;
 /** The shortest time, in ms: the next call learns what was registered in the meantime. */
@@ -27,19 +29,26 @@ const shortestRoundMs = 1_000;
 /**
  * Watches the sandboxes that the calling workflow follows, for half a minute or until none is left to watch, and shorter
  * while one of them is younger than that. Safe to repeat: a workflow may be told twice.
+ * @param given what to watch; the numbers are then the places in it. Default: what the workflow answers
  * @returns the numbers of the registrations whose workflows were told, or have ended
  */
 export function watchRunningActivity(client: SandboxClient, hub: FollowHub) {
-  return async function watchRunning(): Promise<readonly number[]> {
-    const { cancellationSignal } = Context.current();
+  return async function watchRunning(given?: readonly FollowRegistration[]): Promise<readonly number[]> {
+    const { cancellationSignal, client: temporal } = Context.current();
     const told: number[] = [];
-    const followed = await followedBy(cancellationSignal);
+    const lanes = Array.from({ length: toldAtOnce }, () => Promise.resolve(false));
+    const followed = given?.map((one, number) => ({ ...one, number })) ?? (await followedBy(cancellationSignal));
     const youngestMs = Date.now() - Math.max(...followed.map(({ sinceMs }) => sinceMs));
     const limit = timeLimit(Math.max(shortestRoundMs, Math.min(roundMs, youngestMs)));
     await withAnySignal([cancellationSignal, limit], async (signal) => {
       const runsOn = async (one: Followed, read: SharedRead | undefined) => {
         if (await isRunning(client, one, { read, signal })) return true;
-        if (await tell(one)) told.push(one.number);
+        const lane = one.number % toldAtOnce;
+        const telling = (lanes[lane] ?? Promise.resolve()).then(() => !signal.aborted && tell(temporal, one));
+        lanes[lane] = telling;
+        // If Temporal refuses, it is told after the next read.
+        if (!(await telling)) return true;
+        told.push(one.number);
         return false;
       };
       await hub.watch(followed, { onRead: runsOn, signal });
@@ -80,12 +89,11 @@ async function isRunning(
   }
 }
 
-async function tell({ workflowId, sandboxId }: FollowRegistration): Promise<boolean> {
+async function tell(client: Client, { workflowId, sandboxId }: FollowRegistration): Promise<boolean> {
   try {
-    await Context.current().client.workflow.getHandle(workflowId).signal(leftRunningSignal, { sandboxId });
+    await client.workflow.getHandle(workflowId).signal(leftRunningSignal, { sandboxId });
     return true;
   } catch (error) {
-    // It stays registered if Temporal did not answer.
     return error instanceof WorkflowNotFoundError;
   }
 }

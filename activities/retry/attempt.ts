@@ -123,8 +123,8 @@ export function heartbeatEveryMs(): number {
 
 export interface YoungFollowOptions {
   /**
-   * How long an activity follows a prompt, a command or a workflow before one with rare heartbeats takes over, in ms.
-   * Default: 180 000.
+   * How long an activity follows a prompt or a workflow before one with rare heartbeats takes over, in ms. Default:
+   * 180 000.
    */
   readonly youngFollowMs?: number;
 }

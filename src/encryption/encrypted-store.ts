@@ -1,8 +1,7 @@
 /** Encrypts the objects of a result store. Names of objects are not encrypted, except digests in them. */
 import { createHash, createHmac } from 'node:crypto';
 import { SandflowError } from '../errors/sandflow-error.js';
-import type { ResultStore, StoredObject } from '../result-store/index.js';
-import { preparing, putAfter } from '../result-store/put-after.js';
+import type { ResultStore } from '../result-store/index.js';
 import { seal, startSealing, unseal } from './cipher.js';
 import { derivedKey, type KeyRing } from './key-ring.js';
 
@@ -35,13 +34,12 @@ export function encryptResults(
       return `${before}inputs/${createHmac('sha256', nameKey).update(digest).digest('hex')}`;
     });
 
-  async function putSealed(content: Uint8Array, put: (sealed: Buffer) => Promise<StoredObject>): Promise<StoredObject> {
-    const { ref } = await put(Buffer.concat([header, seal(first, 'object 1', content)]));
-    return { ref, size: content.byteLength, sha256: createHash('sha256').update(content).digest('hex') };
-  }
-
-  const encrypted: ResultStore = {
-    put: (key, content, options) => putSealed(content, (sealed) => store.put(nameOf(key), sealed, options)),
+  return {
+    async put(key, content, options) {
+      const sealed = Buffer.concat([header, seal(first, 'object 1', content)]);
+      const { ref } = await store.put(nameOf(key), sealed, options);
+      return { ref, size: content.byteLength, sha256: createHash('sha256').update(content).digest('hex') };
+    },
 
     async putStream(key, content) {
       const hash = createHash('sha256');
@@ -81,7 +79,4 @@ export function encryptResults(
 
     checkWritable: async () => store.checkWritable?.(),
   };
-  return preparing(encrypted, (after, key, content) =>
-    putSealed(content, (sealed) => putAfter(store, after, nameOf(key), sealed)),
-  );
 }

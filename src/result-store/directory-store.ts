@@ -170,7 +170,13 @@ export function createResultStore(directory: string): ResultStore {
       }
     },
   };
-  return preparing(store, (after, key, content) => put(key, content, () => after));
+  return preparing(store, (after, key, content) =>
+    put(key, content, async () => {
+      await after;
+      // Meanwhile somebody may have put a link in the place of the folder.
+      await checkFolder(dirname(locate(key)));
+    }),
+  );
 }
 
 function outside(cause?: unknown): SandflowError {

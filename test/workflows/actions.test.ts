@@ -114,12 +114,16 @@ it('a long prompt: a timer and an activity for each renewal, and nothing else wh
     // The hand-over, and the answer of the follower.
     SignalWithStartWorkflowExecution: 1,
     SignalWorkflowExecution: shortJob.SignalWorkflowExecution + 1,
+    // The patch of the follower, once in each of its runs.
+    BatchMarkers: 1,
+    UpsertWorkflowSearchAttributes: 1,
     rounds: new Set(['watchRunning']),
     anHourOfRounds: documented('an hour of the follower, for all prompts of a task queue together'),
     whileRenewing: new Set(['updateSandbox', 'timer']),
     timersForEach: 1,
   });
-  expect(documented('each later hour of a prompt')).toBe((2 * 3_600_000) / renewAutoStopInMs(1_800, true));
+  // While a look is due between two renewals, it has a timer too.
+  expect(documented('each later hour of a prompt')).toBe((3 * 3_600_000) / renewAutoStopInMs(1_800, true));
 });
 
 const renewalsOf = (done: readonly string[]) => done.filter((name) => name === 'updateSandbox').length;

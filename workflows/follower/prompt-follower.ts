@@ -2,7 +2,7 @@
  * Tells jobs when their prompts may have ended. The service sends no event for that (trap S1). One follower reads the
  * sandboxes for all jobs of a task queue, so a job that waits holds no activity. It runs while prompts are registered.
  */
-import { continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../src/addresses/addresses.js';
 import { maxFollowedInAnswer } from '../../src/protocol/limits.js';
 import { type Followed, type FollowRegistration, followedQuery, followSignal } from '../../src/protocol/messages.js';
@@ -26,15 +26,18 @@ export async function promptFollower({ followed: earlier = [], ...input }: Promp
   let number = 0;
   const add = (registration: FollowRegistration) => {
     number += 1;
-    followed.delete(registration.workflowId);
     // A job beyond the limit reads its sandbox by itself, at longer intervals.
-    if (followed.size < followedAtMost) followed.set(registration.workflowId, { ...registration, number });
+    if (followed.size < followedAtMost || followed.has(registration.workflowId))
+      followed.set(registration.workflowId, { ...registration, number });
   };
   earlier.forEach(add);
   setHandler(followSignal, add);
   // As an input of every round, they would fill the history.
   setHandler(followedQuery, ({ after = 0 } = {}) =>
-    [...followed.values()].filter((one) => one.number > after).slice(0, maxFollowedInAnswer),
+    [...followed.values()]
+      .filter((one) => one.number > after)
+      .sort((a, b) => a.number - b.number)
+      .slice(0, maxFollowedInAnswer),
   );
   const { watchRunning } = followerProxies(followTaskQueue(workflowInfo().taskQueue));
   for (;;) {
@@ -44,8 +47,14 @@ export async function promptFollower({ followed: earlier = [], ...input }: Promp
     if (followed.size === 0) return;
     if (number - earlier.length >= signalsAtMost || hasLongHistory(input.maxHistoryEvents))
       await continueAsNew<typeof promptFollower>({ ...input, followed: [...followed.values()] });
-    const told = new Set(await watchRunning());
-    // A job that has registered again since waits for another end.
-    for (const one of followed.values()) if (told.has(one.number)) followed.delete(one.workflowId);
+    const round = [...followed.values()];
+    // A follower that began before this gave each round what it follows, and was answered with places in it.
+    const asks = patched('asks-what-it-follows');
+    const told = new Set(await (asks ? watchRunning() : watchRunning(round)));
+    for (const [place, one] of round.entries()) {
+      // A job that has registered again since waits for another end.
+      const isFollowed = followed.get(one.workflowId) === one;
+      if (isFollowed && told.has(asks ? one.number : place)) followed.delete(one.workflowId);
+    }
   }
 }

@@ -1,5 +1,5 @@
 /** The timers of a job: they renew its lease and the auto-stop of its sandbox, and end it at its deadline. */
-import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/addresses/addresses.js';
 import { conditionUntil } from '../shared/shared-timer.js';
 import { renewAutoStopInMs, renewLeaseInMs } from '../shared/wait-intervals.js';
@@ -25,10 +25,8 @@ async function untilDeadline(job: JobState): Promise<void> {
 }
 
 async function renewWhatExpires(job: JobState): Promise<void> {
-  const { ttlSeconds, source } = job.input;
-  // Each timer is billed. Jobs of before have one, and replay.
-  const hasNone = ttlSeconds === null && source.kind !== 'existing' && patched('renews-only-auto-stops');
-  let ttlDueAtMs = hasNone ? Number.POSITIVE_INFINITY : Date.now() + renewAutoStopInMs(ttlSeconds, true);
+  const { ttlSeconds } = job.input;
+  let ttlDueAtMs = Date.now() + renewAutoStopInMs(ttlSeconds, true);
   // If this run continues an earlier one, it does not know when that run renewed the lease.
   let leaseDueAtMs = job.carried.watched ? Date.now() : Number.POSITIVE_INFINITY;
   for (;;) {

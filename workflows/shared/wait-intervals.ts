@@ -85,11 +85,12 @@ export function safetyPollMs(timing: JobTiming, polls: number, missed = 0): numb
 }
 
 /**
- * The wait before a job reads a sandbox whose prompt the follower of prompts follows, in ms: as long as the prompt has
- * lasted, at least a quarter of the longest.
+ * The wait before a job reads a sandbox whose prompt the follower of prompts follows, in ms: a quarter of the longest, then
+ * doubled.
+ * @param polls number of earlier reads
  */
-export function promptPollMs({ promptPollMaxMs }: JobTiming, ageMs: number): number {
-  return Math.min(promptPollMaxMs, Math.max(promptPollMaxMs / 4, ageMs));
+export function promptPollMs({ promptPollMaxMs }: JobTiming, polls: number): number {
+  return Math.min(promptPollMaxMs, (promptPollMaxMs / 4) * 2 ** polls);
 }
 
 /**

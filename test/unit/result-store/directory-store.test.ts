@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -62,12 +62,28 @@ describe('an object that waits for its turn', () => {
       comes = resolve;
     });
     const put = putAfter(results, turn, 'job/a', Buffer.from('after'));
-    if (name !== 'a store that wraps it') await expect.poll(() => readdir(join(directory, 'job'))).toHaveLength(2);
+    if (name === 'the directory') await expect.poll(() => readdir(join(directory, 'job'))).toHaveLength(2);
     expect((await results.get(ref)).toString()).toBe('before');
     comes();
     expect(await put).toMatchObject({ ref, size: 5 });
     expect((await results.get(ref)).toString()).toBe('after');
     expect(await readdir(join(directory, 'job'))).toEqual(['a']);
+  });
+
+  it('follows no link that has come in the place of its folder meanwhile', async () => {
+    const results = createResultStore(join(directory, 'store'));
+    await results.put('job/a', Buffer.from('before'));
+    let comes = () => {};
+    const turn = new Promise<void>((resolve) => {
+      comes = resolve;
+    });
+    const put = putAfter(results, turn, 'job/a', Buffer.from('after'));
+    await expect.poll(() => readdir(join(directory, 'store', 'job'))).toHaveLength(2);
+    await rename(join(directory, 'store', 'job'), join(directory, 'elsewhere'));
+    await symlink(join(directory, 'elsewhere'), join(directory, 'store', 'job'));
+    comes();
+    await expect(put).rejects.toMatchObject({ code: 'bad_result_key' });
+    expect(await readFile(join(directory, 'elsewhere', 'a'), 'utf8')).toBe('before');
   });
 
   it.each(Object.entries(stores))('stores nothing if its turn never comes, in %s', async (_, storeOf) => {

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { errorMeanings } from '../../../src/contract/workflow-safe/error-codes.js';
 import {
   defaultTiming,
-  promptPollMs,
   refusedCallDelayMs,
   renewClaimInMs,
   renewLeaseInMs,
@@ -20,18 +19,6 @@ describe('the default times', () => {
     expect(2 * renewLeaseInMs(defaultTiming, true)).toBeLessThan(defaultTiming.leaseLastsMs);
     expect(renewLeaseInMs(defaultTiming, false)).toBeLessThanOrEqual(15_000);
     expect(2 * renewClaimInMs(defaultTiming)).toBeLessThan(claimLastsMs);
-  });
-});
-
-describe('promptPollMs', () => {
-  it('makes a job without events read when its prompt is 8, 16 and 32 minutes old, then every 20 minutes', () => {
-    const minute = 60_000;
-    const ages = [3 * minute];
-    for (let reads = 0; reads < 5; reads += 1) {
-      const ageMs = ages.at(-1) ?? 0;
-      ages.push(ageMs + promptPollMs(defaultTiming, ageMs));
-    }
-    expect(ages.map((ms) => ms / minute)).toEqual([3, 8, 16, 32, 52, 72]);
   });
 });
 

@@ -37,7 +37,7 @@ export async function followPrompt(job: JobState, sent: SentPrompt, sideBySide: 
   // A job without a deadline has a fork that waits for its first sandbox, and no prompt.
   const toldUntilMs = job.carried.deadlineAtMs ?? Date.now() + job.input.deadlineMs;
   let registeredAtMs = Number.NEGATIVE_INFINITY;
-  for (;;) {
+  for (let looks = 0; ; looks += 1) {
     const { hintsOfEnd } = job;
     // Each registration is billed, but the follower may have lost an old one.
     const isRegistered = Date.now() - registeredAtMs < registeredForMs;
@@ -45,7 +45,7 @@ export async function followPrompt(job: JobState, sent: SentPrompt, sideBySide: 
     const end = await unlessHistoryIsLong(job, () => callFollow(job, sent, { ...input, handOver }));
     if (end !== null) return end;
     if (!isRegistered) registeredAtMs = Date.now();
-    await untilLookIsDue(job, hintsOfEnd, sinceMs);
+    await untilLookIsDue(job, hintsOfEnd, looks);
     // The follower has told, and forgotten the job.
     if (job.hintsOfEnd !== hintsOfEnd) registeredAtMs = Number.NEGATIVE_INFINITY;
   }
@@ -78,13 +78,12 @@ function callFollow(
  * Waits until something tells that the prompt may have ended, or until nothing has told of the sandbox for long. Not by
  * `until`: it reads after each wait and records who ended it, to find lost webhooks, and the end of a prompt has none.
  */
-async function untilLookIsDue(job: JobState, hintsOfEnd: number, sinceMs: number): Promise<void> {
+async function untilLookIsDue(job: JobState, hintsOfEnd: number, looks: number): Promise<void> {
   const isTold = () => job.hintsOfEnd !== hintsOfEnd || job.mustContinueAsNew();
   const beganMs = Date.now();
-  const pauseMs = promptPollMs(job.timing, beganMs - sinceMs);
   for (;;) {
     const { seenRunningAtMs } = job;
-    const untilMs = Math.max(beganMs, seenRunningAtMs) + pauseMs;
+    const untilMs = Math.max(beganMs, seenRunningAtMs) + promptPollMs(job.timing, looks);
     if (await conditionUntil(isTold, untilMs, 'end of the prompt: told by the follower, or read then')) break;
     // A renewal of the auto-stop has seen the sandbox in the meantime.
     if (job.seenRunningAtMs === seenRunningAtMs) return;
