@@ -1,5 +1,4 @@
 /** Reads and writes the objects of a batch in the result store. */
-import { posix } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../../src/addresses/fanout-addresses.js';
 import { machineSeconds } from '../../src/contract/workflow-safe/machine-types.js';
@@ -162,8 +161,7 @@ export function createFanoutStore(results: ResultStore) {
     /** Stores the result of an item that has stored none, also none that this version cannot read. Safe to repeat. */
     async storeLostItem(key: string, item: ItemResult): Promise<void> {
       await withHeartbeat(async () => {
-        const stored = await results.list(posix.dirname(key));
-        if (!stored.some((object) => object.key === key)) await results.put(key, storedJson(item));
+        if ((await results.find(key)) === null) await results.put(key, storedJson(item));
       });
     },
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResultStore, StoredObject } from '../../src/result-store/index.js';
 
 /**
@@ -12,13 +11,16 @@ export async function putWithin(
   { key, content }: { readonly key: string; readonly content: Uint8Array },
 ): Promise<StoredObject> {
   const over = new AbortController();
-  const late = sleep(ms, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`The result store did not answer within ${ms / 1_000} s.`);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      over.abort();
+      reject(new Error(`The result store did not answer within ${ms / 1_000} s.`));
+    }, ms);
   });
   try {
     return await Promise.race([results.put(key, content, { signal: over.signal }), late]);
   } finally {
-    late.catch(() => undefined);
-    over.abort();
+    clearTimeout(timer);
   }
 }

@@ -75,6 +75,8 @@ export function encryptResults(
       return unseal(ring, id, 'object 1', found.subarray(idEnd));
     },
 
+    find: (key) => store.find(nameOf(key)),
+
     list: (folder) => store.list(folder),
 
     checkWritable: async () => store.checkWritable?.(),

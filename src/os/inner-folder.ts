@@ -7,21 +7,38 @@ import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /**
+ * @returns a function that says whether a folder of `root`, or `root` itself, is reached without a link below `root`. It
+ * throws the error of the file system if there is no such folder
+ */
+export function createLinkCheck(root: string): (folder: string) => Promise<boolean> {
+  let realRoot: string | undefined;
+  return async (folder) => {
+    // With a separator at its end, the path of a file is refused.
+    const real = await realpath(folder + sep);
+    const isBelow = () => realRoot !== undefined && real === join(realRoot, relative(root, folder));
+    if (isBelow()) return true;
+    // For the first time, or because `root` has become a link to another place.
+    realRoot = await realpath(root);
+    return isBelow();
+  };
+}
+
+/**
  * Creates the folder that contains `place`, below `base`. `base` must exist. Safe to repeat.
- * @param mode of created folders, subject to the umask
+ * @param options.mode of created folders, subject to the umask. Default: 0o777
+ * @param options.isWithoutLinks the link check of `base`. Default: a new one
  * @throws Error if `place` is outside of `base`, or if a link or a file is on the way to it
  */
-export async function makeFolderOf(place: string, base: string, mode = 0o777): Promise<void> {
+export async function makeFolderOf(
+  place: string,
+  base: string,
+  { mode = 0o777, isWithoutLinks = createLinkCheck(resolve(base)) } = {},
+): Promise<void> {
   const root = resolve(base);
   if (!resolve(place).startsWith(root + sep)) throw new Error(`it would be outside ${root}`);
-  const isWithoutLinks = async (folder: string) => {
-    // With a separator at its end, the path of a file is refused.
-    const paths = await Promise.all([realpath(folder + sep), realpath(root)]).catch(() => undefined);
-    return paths !== undefined && paths[0] === join(paths[1], relative(root, folder));
-  };
   // From the bottom: for all files but its first, the folder is there. That is one look, however deep it is.
   const make = async (folder: string): Promise<void> => {
-    if (folder === root || (await isWithoutLinks(folder))) return;
+    if (folder === root || (await isWithoutLinks(folder).catch(() => false))) return;
     await make(dirname(folder));
     await makeOne(folder, mode);
   };

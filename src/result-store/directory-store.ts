@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isDiskFull, namingFullDisk } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
-import { makeFolderOf } from '../os/inner-folder.js';
+import { createLinkCheck, makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 import { byOwnUser } from '../os/owner.js';
 import { requireOptions } from '../settings/required-options.js';
@@ -35,6 +35,7 @@ const attemptsToRead = 100;
 export function createResultStore(directory: string): ResultStore {
   requireOptions({ directory }, { directory: 'a text' });
   const root = resolve(directory);
+  const isWithoutLinks = createLinkCheck(root);
 
   function locate(key: string): string {
     const path = resolve(root, key);
@@ -62,12 +63,11 @@ export function createResultStore(directory: string): ResultStore {
   }
 
   async function checkFolder(folder: string): Promise<void> {
-    const [real, realRoot] = await Promise.all([realpath(folder), realpath(root)]);
-    if (real !== join(realRoot, relative(root, folder))) throw outside();
+    if (!(await isWithoutLinks(folder))) throw outside();
   }
 
   async function makeFolderFor(path: string): Promise<void> {
-    const make = () => makeFolderOf(path, root, 0o700);
+    const make = () => makeFolderOf(path, root, { mode: 0o700, isWithoutLinks });
     if (dirname(path) !== root) {
       try {
         return await make();
@@ -153,6 +153,15 @@ export function createResultStore(directory: string): ResultStore {
           `The result store at ${root} has no "${ref.slice(scheme.length)}". Do the worker and this command share it?`,
           { cause },
         );
+      }
+    },
+
+    async find(key) {
+      try {
+        return (await lstat(locate(key))).isFile() ? scheme + key : null;
+      } catch (error) {
+        if (namesNothing.has((error as NodeJS.ErrnoException).code ?? '')) return null;
+        throw error;
       }
     },
 

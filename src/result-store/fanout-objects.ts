@@ -44,7 +44,7 @@ export async function readChunk(store: ResultStore, place: FanoutPlace, chunk: n
 
 /** The items of a chunk that a resume has changed, by their place in it. Empty if there are none. */
 export async function readChanged(
-  store: Pick<ResultStore, 'get' | 'list'>,
+  store: Pick<ResultStore, 'get' | 'find'>,
   place: FanoutPlace,
   { set, chunk }: { readonly set: string | undefined; readonly chunk: number },
 ): Promise<ReadonlyMap<number, ChangedItem>> {

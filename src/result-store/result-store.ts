@@ -37,6 +37,8 @@ export interface ResultStore {
    * @throws SandflowError `result_not_found`, `result_too_large`
    */
   get(ref: string, options?: { readonly maxBytes?: number }): Promise<Buffer>;
+  /** The reference of the object that was stored under `key`; null if there is none. */
+  find(key: string): Promise<string | null>;
   /**
    * Lists the objects whose keys begin with `folder` and a slash, in no particular order. The list is empty if there is
    * no such folder.

@@ -2,7 +2,6 @@
  * The JSON objects of the result store that programs read back, each with the version of its form. Another version may
  * read them: a store outlives the release that wrote it.
  */
-import { posix } from 'node:path';
 import { SandflowError } from '../errors/sandflow-error.js';
 import type { ResultStore } from './result-store.js';
 
@@ -39,9 +38,9 @@ function parsed(text: string): { readonly version?: unknown } {
  * @throws as `readStoredJson`
  */
 export async function findStoredJson<T extends object>(
-  store: Pick<ResultStore, 'get' | 'list'>,
+  store: Pick<ResultStore, 'get' | 'find'>,
   key: string,
 ): Promise<T | null> {
-  const object = (await store.list(posix.dirname(key))).find((listed) => listed.key === key);
-  return object ? readStoredJson<T>(store, object.ref) : null;
+  const ref = await store.find(key);
+  return ref === null ? null : readStoredJson<T>(store, ref);
 }

@@ -5,7 +5,7 @@ import type { SandboxClient } from '../../client/index.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { readStoredJson } from '../../result-store/stored-json.js';
+import { findStoredJson } from '../../result-store/stored-json.js';
 import type { StoredTranscript } from '../../result-store/stored-transcript.js';
 import type { TranscriptEntry } from '../output/transcript-entry.js';
 import {
@@ -28,7 +28,7 @@ const longestHistory = 64 * 1024 * 1024;
 
 export interface TranscriptSource {
   readonly service: () => Pick<SandboxClient, 'listEvents'>;
-  readonly results: Pick<ResultStore, 'get' | 'list'>;
+  readonly results: Pick<ResultStore, 'get' | 'find'>;
   /** The folder of the stored transcript, once the job has ended. */
   readonly folder: () => Promise<string>;
 }
@@ -81,10 +81,8 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
     const { sandboxId } = job;
     if (sandboxId === null) return [];
     try {
-      const at = await folder();
-      const stored = (await results.list(at)).find(({ key }) => key === transcriptKey(at, sandboxId));
-      if (!stored) return [];
-      const transcript = await readStoredJson<StoredTranscript>(results, stored.ref);
+      const transcript = await findStoredJson<StoredTranscript>(results, transcriptKey(await folder(), sandboxId));
+      if (!transcript) return [];
       isComplete = transcript.complete;
       // It begins where the history begins, and not where this reader is.
       return createOwnEvents()(transcript.events, job);

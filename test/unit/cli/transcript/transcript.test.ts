@@ -81,7 +81,7 @@ const refusingFor =
 const refusing = refusingFor('30');
 
 const storeOf = (objects: Readonly<Record<string, object>>) => ({
-  list: async () => Object.keys(objects).map((key) => ({ key, ref: key })),
+  find: async (key: string) => (key in objects ? key : null),
   get: async (ref: string) => storedJson(objects[ref] ?? {}),
 });
 const never = new AbortController().signal;
