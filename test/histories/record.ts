@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import type { FaultInput } from '../../local-service/src/index.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
@@ -31,7 +31,7 @@ import {
   submit,
 } from '../workflows/fanout/fanout-harness.js';
 import { deliveriesOf } from '../workflows/notification/listener.js';
-import { createStand, type Stand, script } from '../workflows/workflow-harness.js';
+import { createStand, letGo, type Stand, script, shortTiming, untilGo } from '../workflows/workflow-harness.js';
 import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from '../workflows/stop/stop-harness.js';
 
 let stand: Stand;
@@ -62,6 +62,30 @@ it.each(recordings)('records %s', async (outcome, input, faults) => {
   }
   expect((await handle.result()).outcome).toBe(outcome);
   await save(outcome, handle.workflowId);
+});
+
+describe('a prompt that was handed over', () => {
+  let handsOver: Stand;
+  beforeAll(async () => {
+    handsOver = await createStand({ worker: { follow: { minIntervalMs: 100, briefFollowMs: 1, youngFollowMs: 1 } } });
+  });
+  afterAll(() => handsOver.close());
+
+  it.each([
+    ['handed-over', { ttlSeconds: 4 }],
+    ['handed-over-without-auto-stop', { ttlSeconds: null }],
+  ])('records looks at it: %s', async (name, over) => {
+    const prompts = [{ prompt: script(`${untilGo}; echo done`) }];
+    const handle = await handsOver.start({ prompts, timing: { ...shortTiming, promptPollMaxMs: 2_000 }, ...over });
+    const looks = async () =>
+      ((await handle.fetchHistory()).events ?? []).filter(
+        ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'followPrompt',
+      ).length;
+    await expect.poll(looks, { timeout: 60_000 }).toBeGreaterThan(5);
+    await letGo(handsOver, (await progressOf(handle)).sandboxId);
+    expect((await handle.result()).outcome).toBe('completed');
+    await save(name, handle.workflowId);
+  });
 });
 
 it('records a watch', async () => {
