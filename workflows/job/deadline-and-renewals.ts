@@ -1,11 +1,11 @@
 /** The timers of a job: they renew its lease and the auto-stop of its sandbox, and end it at its deadline. */
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/addresses/addresses.js';
 import { conditionUntil } from '../shared/shared-timer.js';
 import { renewAutoStopInMs, renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/hold-lease.js';
 import type { JobState } from './job-state.js';
-import { renewAutoStop } from './renew-auto-stop.js';
+import { hasNothingToRenew, looksLessPatch, renewAutoStop } from './renew-auto-stop.js';
 import { leaseOf } from './sandbox/watch-sandbox.js';
 
 /** Renews what expires while the job runs, and calls `onDeadline` at the deadline, even if a renewal is waiting. */
@@ -43,7 +43,8 @@ async function renewWhatExpires(job: JobState): Promise<void> {
     }
     if (Date.now() >= ttlDueAtMs) {
       const isAnswered = await renewAutoStop(job);
-      ttlDueAtMs = Date.now() + renewAutoStopInMs(ttlSeconds, isAnswered);
+      const isNeverDue = hasNothingToRenew(job) && patched(looksLessPatch);
+      ttlDueAtMs = isNeverDue ? Number.POSITIVE_INFINITY : Date.now() + renewAutoStopInMs(ttlSeconds, isAnswered);
       if (isRenamed(job)) {
         job.carried.watched = true;
         leaseDueAtMs = Date.now();

@@ -7,9 +7,23 @@ import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.
 import { causeOf, serviceFailureOf } from '../shared/job-termination.js';
 import { effects } from '../shared/proxies.js';
 import { reads } from '../shared/reads.js';
+import { renewAutoStopInMs } from '../shared/wait-intervals.js';
 import type { JobState } from './job-state.js';
 
 type Stops = Pick<SandboxView, 'archiveAfter' | 'ttlSeconds'>;
+
+/** In runs of jobs from before it, renewals end no wait, and an auto-stop that is off has a timer. */
+export const looksLessPatch = 'looks-less';
+
+/** True if renewals show the sandbox of the job at least as often as the job looks at a prompt that was handed over. */
+export function renewalsShowSandbox({ input: { ttlSeconds }, timing }: JobState): boolean {
+  return ttlSeconds !== null && renewAutoStopInMs(ttlSeconds, true) <= timing.promptPollMaxMs;
+}
+
+/** True if the sandbox has no auto-stop, and nobody else can give it one that this job has to renew. */
+export function hasNothingToRenew({ input: { ttlSeconds, source } }: JobState): boolean {
+  return ttlSeconds === null && source.kind !== 'existing';
+}
 
 /** If the stop comes this much later than before, in ms, the auto-stop was restarted. */
 const leastMoveMs = 2_000;
@@ -20,6 +34,13 @@ const leastMoveMs = 2_000;
  * @returns false if the service refused, or did not answer
  */
 export async function renewAutoStop(job: JobState): Promise<boolean> {
+  const { hintsOfEnd, seenRunningAtMs } = job;
+  const isAnswered = await renew(job);
+  if (job.hintsOfEnd === hintsOfEnd && job.seenRunningAtMs === seenRunningAtMs) job.blindRenewals += 1;
+  return isAnswered;
+}
+
+async function renew(job: JobState): Promise<boolean> {
   try {
     job.setAutoStop((await isRenewed(job)) ? null : notMoved);
     return true;

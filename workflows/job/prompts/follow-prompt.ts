@@ -1,5 +1,5 @@
 /** Follows a prompt until it ends or the job continues as new. */
-import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, patched, workflowInfo } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
 import type { FollowPromptInput } from '../../../activities/prompt/follow-prompt.js';
 import { followTaskQueue } from '../../../src/addresses/addresses.js';
@@ -10,6 +10,7 @@ import { conditionUntil } from '../../shared/shared-timer.js';
 import { promptPollMs } from '../../shared/wait-intervals.js';
 import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
+import { looksLessPatch, renewalsShowSandbox } from '../renew-auto-stop.js';
 import { followSettings } from './follow-settings.js';
 import { promptSummary } from './prompt-call.js';
 import { promptQuery, type SentPrompt } from './prompt-query.js';
@@ -80,6 +81,13 @@ function callFollow(
  */
 async function untilLookIsDue(job: JobState, hintsOfEnd: number, looks: number): Promise<void> {
   const isTold = () => job.hintsOfEnd !== hintsOfEnd || job.mustContinueAsNew();
+  if (renewalsShowSandbox(job) && patched(looksLessPatch)) {
+    // A timer of its own would be paid for, and each renewal would put it off.
+    const { blindRenewals } = job;
+    await condition(() => isTold() || job.blindRenewals !== blindRenewals);
+    job.continueAsNewIfDue();
+    return;
+  }
   const beganMs = Date.now();
   for (;;) {
     const { seenRunningAtMs } = job;

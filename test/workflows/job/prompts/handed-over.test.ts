@@ -9,12 +9,17 @@ import { letGo, patient, type Stand, script, shortTiming, untilGo } from '../../
 
 type Job = Awaited<ReturnType<Stand['start']>>;
 
-const { stand, change } = shareChangedStand({
+const { stand } = shareChangedStand({
   worker: { follow: { minIntervalMs: 100, briefFollowMs: 1, youngFollowMs: 1 } },
 });
 
 const prompts = [{ prompt: script(`${untilGo}; echo done`) }];
 const follower = () => stand.client.workflow.getHandle(promptFollowerId(stand.taskQueue));
+/** With its round, which tells by itself. */
+async function endFollower(): Promise<void> {
+  await follower().terminate();
+  await stand.restartWorker();
+}
 const sandboxOf = async (job: Job) => (await progressOf(job)).sandboxId ?? '';
 const pendingOf = async (job: Job) => {
   const { pendingActivities } = (await job.describe()).raw;
@@ -59,17 +64,26 @@ describe('a prompt that lasts for long', () => {
 
   it('ends its job without a follower: the job reads by itself', async () => {
     const job = await handedOver({ timing: { ...shortTiming, promptPollMaxMs: 2_000 } });
-    change.listAllSandboxes = async () => Promise.reject(new Error('no list'));
-    await follower().terminate();
+    await endFollower();
     await letGo(stand, await sandboxOf(job));
     expect(await job.result()).toMatchObject({ outcome: 'completed' });
   });
 
   it('ends its job without a follower when a renewal of the auto-stop shows that it has ended', async () => {
     const job = await handedOver({ ttlSeconds: 4 });
-    await follower().terminate();
+    await endFollower();
     await letGo(stand, await sandboxOf(job));
     expect(await job.result()).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('ends its job without a follower when a renewal of the auto-stop is refused', async () => {
+    const job = await handedOver({ ttlSeconds: 8, end: 'keep' });
+    await endFollower();
+    await stand.fault({ kind: 'error', endpoint: 'updateSandbox', status: 403, code: 'forbidden', times: 100 });
+    await letGo(stand, await sandboxOf(job));
+    expect(await job.result()).toMatchObject({ outcome: 'completed' });
+    // Otherwise the auto-stop has ended the wait.
+    expect((await stand.api.getSandbox(await sandboxOf(job))).sandbox.state).toBe('idle');
   });
 
   it('goes on after a hint that is wrong, and is sent once', async () => {
