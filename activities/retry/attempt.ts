@@ -8,7 +8,7 @@ import { payloadBytes } from '../../src/texts/length.js';
 import { effectOf, finalFailure, repeatableFailure } from './classify.js';
 
 /** One heartbeat may be late. Each is paid for: the SDK sends at most one in 80 % of the time limit. */
-const shareOfHeartbeatTimeout = 3 / 8;
+export const shareOfHeartbeatTimeout = 3 / 8;
 
 /** The calls that the attempts of an activity have made so far, passed on as heartbeat details. */
 export interface Spent {

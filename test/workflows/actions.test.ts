@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { shareOfHeartbeatTimeout } from '../../activities/retry/attempt.js';
 import { promptFollowerId } from '../../src/addresses/addresses.js';
 import { renewAutoStopInMs } from '../../workflows/shared/wait-intervals.js';
 import { archived, begin, policyFor, ready } from './cleanup/cleanup-harness.js';
@@ -114,16 +115,15 @@ it('a long prompt: a timer and an activity for each renewal, and nothing else wh
     // The hand-over, and the answer of the follower.
     SignalWithStartWorkflowExecution: 1,
     SignalWorkflowExecution: shortJob.SignalWorkflowExecution + 1,
-    // The patch of the follower, once in each of its runs.
-    BatchMarkers: 1,
-    UpsertWorkflowSearchAttributes: 1,
+    // A patch of the job, and one of the follower.
+    BatchMarkers: 2,
+    UpsertWorkflowSearchAttributes: 2,
     rounds: new Set(['watchRunning']),
     anHourOfRounds: documented('an hour of the follower, for all prompts of a task queue together'),
     whileRenewing: new Set(['updateSandbox', 'timer']),
     timersForEach: 1,
   });
-  // While a look is due between two renewals, it has a timer too.
-  expect(documented('each later hour of a prompt')).toBe((3 * 3_600_000) / renewAutoStopInMs(1_800, true));
+  expect(documented('each later hour of a prompt')).toBe((2 * 3_600_000) / renewAutoStopInMs(1_800, true));
 });
 
 const renewalsOf = (done: readonly string[]) => done.filter((name) => name === 'updateSandbox').length;
@@ -140,6 +140,17 @@ async function whileHandedOver(job: Awaited<ReturnType<typeof stand.start>>): Pr
   const handedOver = done.indexOf('followPrompt') + 1;
   return handedOver === 0 ? [] : done.slice(handedOver);
 }
+
+it('a command: its activity, its intent, and heartbeats', async () => {
+  const job = await stand.start({ prompts: [], commands: ['true'], timing });
+  await job.result();
+  const limits = ((await job.fetchHistory()).events ?? []).flatMap(
+    ({ activityTaskScheduledEventAttributes: scheduled }) =>
+      scheduled?.activityType?.name === 'runMarkedCommand' ? [Number(scheduled.heartbeatTimeout?.seconds) * 1_000] : [],
+  );
+  expect(limits).toHaveLength(1);
+  expect(documented('an hour of a command')).toBe(2 + 3_600_000 / (Math.max(...limits) * shareOfHeartbeatTimeout));
+});
 
 const claim = { ExecuteMultiOperation: 1, UpdateWorkflowExecution_Acceptance: 1 };
 const cleaned = { StartWorkflowExecution: 1, ScheduleActivityTask: 4, StartTimer: 1, ModifyWorkflowProperties: 3 };

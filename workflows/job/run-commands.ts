@@ -127,7 +127,10 @@ async function send(
   const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: wasReset(job.carried) && generation === 1 };
   const input = { sandboxId, body: { command, timeoutSeconds }, keepTail: tailLength, marker };
   try {
-    const options = { summary: summaryOf(summary, `command ${job.carried.commandsDone + 1}`) };
+    const options = {
+      summary: summaryOf(summary, `command ${job.carried.commandsDone + 1}`),
+      heartbeatTimeout: job.timing.commandSilenceMs,
+    };
     return await commands.runMarkedCommand.executeWithOptions(options, [input]);
   } catch (error) {
     if (serviceFailureOf(error)?.maybeSent) job.carried.command = { ...underWay, recover: true };

@@ -10,6 +10,7 @@ export const defaultTiming: JobTiming = {
   safetyPollGrowth: 2,
   safetyPollMaxMs: 300_000,
   promptPollMaxMs: 1_200_000,
+  commandSilenceMs: 300_000,
   errorGraceMs: 180_000,
   cleanUpMs: defaultCleanUpMs,
   readLagMs: defaultReadLagMs,

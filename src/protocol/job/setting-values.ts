@@ -16,6 +16,8 @@ export interface JobTiming {
   readonly safetyPollMaxMs: number;
   /** Longest time for which a job that waits for the end of a prompt does not read its sandbox by itself, in ms. */
   readonly promptPollMaxMs: number;
+  /** How long the worker of a command may be silent before another one looks for the command, in ms. */
+  readonly commandSilenceMs: number;
   /** How long a sandbox in `error` may take to recover before the job fails, in ms. */
   readonly errorGraceMs: number;
   /** How long cleanup may take after the job's deadline or a cancel, in ms. */

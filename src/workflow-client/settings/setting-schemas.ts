@@ -67,6 +67,7 @@ export const jobTimingSchema = z
     safetyPollGrowth: z.number().min(1),
     safetyPollMaxMs: positiveMs,
     promptPollMaxMs: positiveMs,
+    commandSilenceMs: positiveMs,
     errorGraceMs: z.number().int().nonnegative(),
     cleanUpMs: positiveMs,
     readLagMs: positiveMs,

@@ -41,6 +41,7 @@ export const timing = {
   errorGraceMs: 4_000,
   readLagMs: 3_000,
   cleanUpMs: 10_000,
+  commandSilenceMs: 15_000,
 };
 
 /** Repeats what a person repeats: Temporal or the service may be away for a while. */

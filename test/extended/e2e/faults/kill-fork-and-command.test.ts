@@ -120,7 +120,7 @@ describe.concurrent('a worker that is killed', () => {
     const worker = await startKilledWorker(parts, service, { taskQueue: jobId, ...momentsOf(isCommand) });
     try {
       const commands = [`echo ran >> runs; ${rest}`, 'echo next >> runs'];
-      const timing = { readLagMs: 1_000 };
+      const timing = { readLagMs: 1_000, commandSilenceMs: 5_000 };
       const input = { deployment: 'parts', jobId, commands, end: 'keep', timing } as const;
       const { handle } = await startJob(temporal, input, worker);
       const sandboxes = async () => booksOf(jobId, await readBooks(service)).sandboxes;

@@ -28,7 +28,7 @@ export interface JobScenario
   readonly isReset?: boolean;
 }
 
-export const matrixTiming = { ...shortTiming, cleanUpMs: 4_000 };
+export const matrixTiming = { ...shortTiming, cleanUpMs: 4_000, commandSilenceMs: 15_000 };
 
 export const toScenario = (scenario: JobScenario): Scenario => ({
   expected: 'completed',
