@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { deploymentProblem } from './addresses/addresses.js';
+import { type OmittableField, omittableFields, type RequestForm } from './contract/request-form.js';
 import { defaultForksPerSecond } from './contract/workflow-safe/limits.js';
 import { SandflowError } from './errors/sandflow-error.js';
 import { homeFolder } from './os/home-folder.js';
@@ -23,7 +24,7 @@ export interface Config {
     readonly apiKey?: string;
     /** Read again at each call, so that the key can be replaced while a worker runs. */
     readonly apiKeyFile?: string;
-  };
+  } & RequestForm;
   /**
    * A message that says which setting is missing, if no service is configured although other settings show that there
    * should be one. No local service is then used. Undefined if a service is configured, or if a local service may be used.
@@ -175,7 +176,24 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
     apiUrl: withoutEndSlashes(url.toString()),
     apiKey: env.SANDBOX_API_KEY ? headerSecret('SANDBOX_API_KEY', env.SANDBOX_API_KEY) : undefined,
     apiKeyFile: env.SANDBOX_API_KEY_FILE,
+    ...requestForm(env),
   };
+}
+
+function requestForm(env: Environment): RequestForm {
+  const headerPrefix = env.SANDBOX_API_HEADER_PREFIX?.toLowerCase();
+  if (headerPrefix !== undefined && !/^[a-z][a-z0-9-]{0,40}-$/.test(headerPrefix)) {
+    const message =
+      'SANDBOX_API_HEADER_PREFIX must be how the names of the headers begin, with a hyphen at its end, like X-Svc-.';
+    throw new SandflowError('bad_configuration', message);
+  }
+  const omit = env.SANDBOX_API_OMIT?.split(',').map((name) => name.trim()) ?? [];
+  const isOmittable = (name: string): name is OmittableField => (omittableFields as readonly string[]).includes(name);
+  if (!omit.every(isOmittable)) {
+    const message = `SANDBOX_API_OMIT must be some of ${omittableFields.join(', ')}, separated by commas.`;
+    throw new SandflowError('bad_configuration', message);
+  }
+  return { headerPrefix, omit, uuidKeys: env.SANDBOX_API_UUID_KEYS === 'true' };
 }
 
 function uiUrl(env: Environment): string | undefined {

@@ -48,8 +48,11 @@ export type RefusalResult = RefusalReason | 'headers_too_large' | 'bad_request';
 export interface RefusedDeliveries {
   /** @param fields what is known about this one, for the log */
   refused(result: RefusalResult, fields?: Readonly<Record<string, unknown>>): void;
-  /** Call it after an event of the service: what it refuses no longer lasts. */
-  accepted(): void;
+  /**
+   * Call it after an event of the service: what it refuses no longer lasts.
+   * @param prefix how the names of its headers begin if not with `x-svc-`
+   */
+  accepted(prefix?: string): void;
   /** The lines of `GET /readyz` about refusals since the last delivery that was accepted. */
   lines(): string[];
 }
@@ -57,6 +60,7 @@ export interface RefusedDeliveries {
 /** Anyone may send deliveries, so only the first of each kind after an accepted one is logged. */
 export function createRefusedDeliveries(log: BridgeLog): RefusedDeliveries {
   const counts = new Map<RefusalResult, number>();
+  let otherPrefix: string | undefined;
   return {
     refused(result, fields) {
       const count = (counts.get(result) ?? 0) + 1;
@@ -65,14 +69,35 @@ export function createRefusedDeliveries(log: BridgeLog): RefusedDeliveries {
       if (count === 1)
         log(`A delivery was refused: ${why}. ${mend} Further ones are only counted.`, { result, ...fields });
     },
-    accepted: () => counts.clear(),
+    accepted(prefix) {
+      counts.clear();
+      if (prefix !== undefined && prefix !== otherPrefix)
+        log(`The service's headers begin with ${prefix}. ${setPrefix(prefix)}`);
+      otherPrefix = prefix;
+    },
     lines() {
-      return [...counts].flatMap(([result, count]) => {
+      const refused = [...counts].flatMap(([result, count]) => {
         const { line } = refusals[result];
         return line === undefined ? [] : `${line}${count}`;
       });
+      return otherPrefix === undefined ? refused : [...refused, prefixLine + otherPrefix];
     },
   };
+}
+
+const prefixLine = 'headers begin with: ';
+
+/** What helps if the service calls its headers otherwise than the specification. */
+export function setPrefix(prefix: string): string {
+  return `Set SANDBOX_API_HEADER_PREFIX=${prefix} for workers and commands, because deletes need such a header too.`;
+}
+
+/** How the headers of deliveries begin, as `GET /readyz` says it; undefined if as in the specification. */
+export function readPrefix(ready: string): string | undefined {
+  return ready
+    .split('\n')
+    .find((line) => line.startsWith(prefixLine))
+    ?.slice(prefixLine.length);
 }
 
 /** Why a bridge answers 401, and what helps; undefined for another answer. */

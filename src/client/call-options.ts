@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { EndpointName, ResponseOf } from '../contract/endpoints/endpoints.js';
+import type { RequestForm } from '../contract/request-form.js';
 
 /** The call of an error or a record: the name of an endpoint, or the request line of `SandboxClient.request`. */
 export type CallName = EndpointName | `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
@@ -85,7 +86,7 @@ export interface PlainResponse {
 }
 
 /** Options of `createSandboxClient`. */
-export interface SandboxClientOptions {
+export interface SandboxClientOptions extends RequestForm {
   /** Base URL up to and including the version, such as `https://api.example.com/v1`. */
   readonly baseUrl: string;
   /** Whether the base URL may be `http://` on another machine, which sends the key in plain text. Default: false. */

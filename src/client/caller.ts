@@ -9,7 +9,8 @@ import {
   type RawEndpointName,
   type ResponseOf,
 } from '../contract/endpoints/endpoints.js';
-import { confirmDeleteHeader, idempotencyKeyHeader } from '../contract/requests/sandbox-requests.js';
+import { confirmHeaderIn } from '../contract/request-form.js';
+import { idempotencyKeyHeader } from '../contract/requests/sandbox-requests.js';
 import { headerSecret } from '../secrecy/known-secrets.js';
 import { stableJson } from '../texts/stable-json.js';
 import { isLoopbackHost } from '../texts/urls.js';
@@ -27,6 +28,7 @@ import { type ExchangeRequest, type ExchangeResponse, exchange } from './exchang
 import { packageVersion } from './package-version.js';
 import { readFailure, readSuccess, readWhole } from './read-response.js';
 import { checkPath, queryString, readBaseUrl } from './request-address.js';
+import { bodyIn, idempotencyKeyIn } from './request-form.js';
 import { streamExchange } from './stream-exchange.js';
 
 /** The parameters of an endpoint's path, and the other parts of a request that differ between its calls. */
@@ -101,7 +103,7 @@ export function createCaller(given: SandboxClientOptions) {
       authorization: `Bearer ${key}`,
     };
     if (sent.body !== null) headers['content-type'] = 'application/json';
-    if (sent.confirmDelete) headers[confirmDeleteHeader] = sent.confirmDelete;
+    if (sent.confirmDelete) headers[confirmHeaderIn(given)] = sent.confirmDelete;
     const request: ExchangeRequest = {
       endpoint,
       origin,
@@ -120,10 +122,10 @@ export function createCaller(given: SandboxClientOptions) {
     let response: ExchangeResponse | undefined;
     try {
       const headers: Record<string, string> = { accept: 'application/json' };
-      if (options.idempotencyKey) headers[idempotencyKeyHeader] = options.idempotencyKey;
+      if (options.idempotencyKey) headers[idempotencyKeyHeader] = idempotencyKeyIn(given, options.idempotencyKey);
       const { query, confirmDelete } = parts;
       const path = pathOf(endpoint, parts);
-      const body = parts.body ? stableJson(parts.body) : null;
+      const body = parts.body ? stableJson(bodyIn(given, endpoint, parts.body)) : null;
       const sent = { method: endpoints[endpoint].method, path, headers, body, query, confirmDelete };
       response = await exchange(await pool(), await prepare(endpoint, sent, options));
       if (response.status < 200 || response.status >= 300) throw readFailure(endpoint, response);

@@ -55,6 +55,8 @@ export const assumptions = {
     'A fork accepts prompts in the conversations of its source, because its disk holds what agents keep of them. A prompt that names no conversation begins a new one.',
   'A-fork-moment':
     'A fork of a usable sandbox copies the disk just before the answer. With snapshots off, this copy is not kept as a snapshot.',
+  'A-header-family':
+    'The names of the service’s own headers begin with `X-Svc-`: those of deliveries, and the one that confirms a delete. The bridge takes deliveries with another family, because their signature proves whose they are; `SANDBOX_API_HEADER_PREFIX` names it for deletes.',
   'A-hosted-url':
     '`url` of GET …/{sandboxId} has the `_token` of all hosted URLs of the sandbox, for a key with the action `host`. Port 3000 is at the same host name with `3000-` before it, or `box-3000-` in the older form.',
   'A-idempotency-body':
@@ -103,6 +105,8 @@ export const assumptions = {
   'A-repo-selection':
     'A selected repository is added to the default environment, as a new version of that environment.',
   'A-repos': 'Repositories, and the body that selects one.',
+  'A-request-form':
+    'A create, a fork and a webhook may have the fields that sandflow adds (`name`, `ttlSeconds`, `events`), and any text is an idempotency key. `SANDBOX_API_OMIT` and `SANDBOX_API_UUID_KEYS` are for a service that refuses them.',
   'A-resume': 'Body and answer of a resume. A resume of a usable sandbox changes nothing.',
   'A-retry-after': '`Retry-After`, in seconds, may come with 429 and 503.',
   'A-sandbox-variables':

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { deliveryHeaders, timestampToleranceSeconds } from '../contract/records/webhook-events.js';
+import { deliveryHeaders, deliveryHeadersOf, timestampToleranceSeconds } from '../contract/records/webhook-events.js';
 import { onlyValue } from './only-value.js';
 import { digestOf } from './sign-delivery.js';
 
@@ -31,6 +31,8 @@ export type Verification =
       readonly attempt: number;
       /** Index in `secrets` of the secret that signed the delivery. */
       readonly secretIndex: number;
+      /** How the names of its headers begin if not with `x-svc-`, in lower case. */
+      readonly headerPrefix?: string;
     }
   | {
       readonly ok: false;
@@ -53,9 +55,11 @@ const timestampPattern = /^[0-9]{1,12}$/;
  */
 export function verifyDelivery(delivery: DeliveryToVerify): Verification {
   const { headers, rawBody, secrets, nowMs, toleranceSeconds = timestampToleranceSeconds } = delivery;
-  const deliveryId = onlyValue(headers[deliveryHeaders.delivery]);
-  const timestamp = onlyValue(headers[deliveryHeaders.timestamp]);
-  const signature = onlyValue(headers[deliveryHeaders.signature]);
+  const headerPrefix = otherPrefixIn(headers);
+  const names = headerPrefix === undefined ? deliveryHeaders : deliveryHeadersOf(headerPrefix);
+  const deliveryId = onlyValue(headers[names.delivery]);
+  const timestamp = onlyValue(headers[names.timestamp]);
+  const signature = onlyValue(headers[names.signature]);
   if (deliveryId === undefined || timestamp === undefined || signature === undefined) {
     return { ok: false, reason: 'missing_headers' };
   }
@@ -82,9 +86,25 @@ export function verifyDelivery(delivery: DeliveryToVerify): Verification {
     ok: true,
     deliveryId,
     timestamp: seconds,
-    attempt: attemptOf(headers[deliveryHeaders.attempt]),
+    attempt: attemptOf(headers[names.attempt]),
     secretIndex,
+    ...(headerPrefix !== undefined && { headerPrefix }),
   };
+}
+
+/**
+ * The specification shows the family `X-Svc-*` as an example (assumption `A-header-family`). The signature proves whose a delivery is, so any family
+ * is taken that has all its headers.
+ */
+function otherPrefixIn(headers: DeliveryToVerify['headers']): string | undefined {
+  if (headers[deliveryHeaders.signature] !== undefined) return undefined;
+  const prefixes = Object.keys(headers)
+    .filter((name) => name.endsWith('-signature'))
+    .map((name) => name.slice(0, -'signature'.length));
+  return prefixes.find((prefix) => {
+    const { delivery, timestamp } = deliveryHeadersOf(prefix);
+    return headers[delivery] !== undefined && headers[timestamp] !== undefined;
+  });
 }
 
 function attemptOf(header: string | string[] | undefined): number {

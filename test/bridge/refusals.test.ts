@@ -1,6 +1,8 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { webhookPath } from '../../src/bridge/index.js';
+import { checkBridge } from '../../src/cli/doctor/check-webhook.js';
 import { deliveryHeadersFor } from '../../src/webhook/index.js';
 import { connectClient, deliver, eventBody, newEventId, newSandboxId, secret, startBridge } from './bridge-harness.js';
 
@@ -39,6 +41,31 @@ describe('S10: the bridge refuses a delivery without our signature with 401', ()
     const headers = { 'x-svc-webhook-id': '', 'x-svc-signature': '', 'x-box-signature': 'v1=0' };
     expect(await deliver(bridge.url, eventBody({ sandboxId }), { headers })).toMatchObject({ status: 401 });
     expect(await bridge.metric('sandflow_bridge_deliveries_total', '{result="missing_headers"}')).toBe(1);
+  });
+
+  it('but accepts a signed one with headers of another family, and tells of it in the log and when asked', async () => {
+    const lines: string[] = [];
+    await bridge.close();
+    bridge = await startBridge(temporal.client, { log: (message) => lines.push(message) });
+    const { id: deliveryId, ...event } = eventBody();
+    const rawBody = JSON.stringify({ id: deliveryId, ...event });
+    const timestamp = nowSeconds();
+    const own = deliveryHeadersFor({ secret, deliveryId, timestamp, rawBody, event: 'sandbox.ready' });
+    const headers = Object.fromEntries(
+      Object.entries(own).map(([name, value]) => [name.replace('x-svc-', 'x-box-'), value]),
+    );
+    for (const _ of [1, 2]) {
+      expect((await fetch(bridge.url + webhookPath, { method: 'POST', headers, body: rawBody })).status).toBe(200);
+    }
+    expect(lines).toEqual([expect.stringContaining('SANDBOX_API_HEADER_PREFIX=x-box-')]);
+    expect(await checkBridge(bridge.url)).toMatchObject({
+      status: 'warning',
+      message: expect.stringContaining('x-box-'),
+      mend: expect.stringContaining('SANDBOX_API_HEADER_PREFIX=x-box-'),
+    });
+    const sandboxService = { apiUrl: '', headerPrefix: 'x-box-' };
+    const config = { sandboxService, webhookSecrets: [secret], webhookSecretFile: '/none' };
+    expect(await checkBridge(bridge.url, config)).toMatchObject({ status: 'ok' });
   });
 
   it('and tells of a secret that became wrong: in the log, in the metrics, and when asked, until it is right again', async () => {

@@ -5,6 +5,28 @@ import { readConfig } from '../../src/config.js';
 const read = (forksPerSecond?: string) =>
   readConfig({ HOME: '/home/nobody', SANDFLOW_FORKS_PER_SECOND: forksPerSecond }).forksPerSecond;
 
+describe('the form of requests', () => {
+  const service = (env: Record<string, string>) =>
+    readConfig({ SANDBOX_API_URL: 'https://api.example.com/v1', SANDBOX_API_KEY: 'k', ...env }).sandboxService;
+
+  it('is that of the specification unless it is set', () => {
+    expect(service({})).toMatchObject({ headerPrefix: undefined, omit: [], uuidKeys: false });
+    const set = {
+      SANDBOX_API_HEADER_PREFIX: 'X-Box-',
+      SANDBOX_API_OMIT: 'name, ttlSeconds',
+      SANDBOX_API_UUID_KEYS: '1',
+    };
+    expect(service(set)).toMatchObject({ headerPrefix: 'x-box-', omit: ['name', 'ttlSeconds'], uuidKeys: true });
+  });
+
+  it.each([
+    ...['X-Box', '-', 'X Box-', 'X-Bö-', 'x_box-'].map((value) => ['SANDBOX_API_HEADER_PREFIX', value] as const),
+    ...['prompt', 'name;ttlSeconds', 'name,', 'Name'].map((value) => ['SANDBOX_API_OMIT', value] as const),
+  ])('is refused by the name of its variable: %s=%s', (name, value) => {
+    expect(() => service({ [name]: value })).toThrow(new RegExp(`^${name} must be`));
+  });
+});
+
 describe('the rate of forks', () => {
   it('is 20 per second by default, and may be less than one', () => {
     expect([read(), read(''), read('0.5')]).toEqual([20, 20, 0.5]);

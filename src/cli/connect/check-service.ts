@@ -12,6 +12,7 @@ type Service = NonNullable<Config['sandboxService']>;
 /** Creates a client of the configured service. If there is a key file, the client reads it at every call. */
 export function clientOf(service: Service, options: { readonly connections?: number } = {}): SandboxClient {
   return createSandboxClient({
+    ...service,
     baseUrl: service.apiUrl,
     // `readConfig` has checked the URL.
     allowHttp: true,

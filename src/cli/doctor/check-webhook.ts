@@ -1,6 +1,6 @@
 /** Checks that a webhook for the bridge is registered, that the bridge is ready, and that it has a signing secret. */
 
-import { readRefusals } from '../../bridge/refused-deliveries.js';
+import { readPrefix, readRefusals, setPrefix } from '../../bridge/refused-deliveries.js';
 import { readSecrets } from '../../bridge/secret-source.js';
 import { bridgeBaseOf, webhookPath } from '../../bridge/webhook-path.js';
 import type { Config } from '../../config.js';
@@ -99,14 +99,19 @@ export async function checkSecret(config: Pick<Config, 'webhookSecrets' | 'webho
  */
 export async function checkBridge(
   bridgeUrl: string | undefined,
-  config?: Pick<Config, 'webhookSecrets' | 'webhookSecretFile'>,
+  config?: Pick<Config, 'webhookSecrets' | 'webhookSecretFile' | 'sandboxService'>,
 ): Promise<Check> {
   if (bridgeUrl === undefined) return skipped('bridge', "The bridge's address is unknown; set it with --bridge URL.");
   const readyUrl = `${withoutEndSlashes(bridgeUrl)}/readyz`;
   try {
     const response = await fetch(readyUrl, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     const body = (await answerText(response)).slice(0, 300);
-    if (response.ok) return refusing(bridgeUrl, body) ?? (await checkAgreement(withoutEndSlashes(bridgeUrl), config));
+    if (response.ok)
+      return (
+        refusing(bridgeUrl, body) ??
+        otherHeaders(body, config) ??
+        (await checkAgreement(withoutEndSlashes(bridgeUrl), config))
+      );
     return failed('bridge', `${readyUrl} returned ${response.status}: ${body}`, "Check the bridge's log.");
   } catch (error) {
     const reason = failureOf(error).error.message;
@@ -125,6 +130,12 @@ function refusing(bridgeUrl: string, ready: string): Check | undefined {
   const { count, why, mend } = refused;
   const message = `The bridge at ${bridgeUrl} has refused ${count === 1 ? 'a delivery' : `${count} deliveries`} since the last one that it accepted, because ${why}. ${meanwhile}.`;
   return warning('bridge', message, asCalled(mend));
+}
+
+function otherHeaders(ready: string, config: Pick<Config, 'sandboxService'> | undefined): Check | undefined {
+  const prefix = readPrefix(ready);
+  if (prefix === undefined || prefix === config?.sandboxService?.headerPrefix) return undefined;
+  return warning('bridge', `The headers of the service's deliveries begin with ${prefix}.`, setPrefix(prefix));
 }
 
 async function checkAgreement(

@@ -3,17 +3,23 @@
  * vocabulary (`box.*`, trap S15) is translated to the current one and marked as `legacy`.
  */
 import { z } from 'zod';
+import { ownHeaderPrefix } from '../request-form.js';
 import { type SandboxEvent, sandboxEventTypes } from '../workflow-safe/states.js';
 import { shortText } from './short-text.js';
 
 /** Request headers of a delivery, in lower case as Node presents them. */
-export const deliveryHeaders = {
-  event: 'x-svc-event',
-  delivery: 'x-svc-delivery',
-  timestamp: 'x-svc-timestamp',
-  signature: 'x-svc-signature',
-  attempt: 'x-svc-attempt',
-} as const;
+export const deliveryHeaders = deliveryHeadersOf(ownHeaderPrefix);
+
+/** The headers of a delivery whose names begin with `prefix`. */
+export function deliveryHeadersOf<Prefix extends string>(prefix: Prefix) {
+  return {
+    event: `${prefix}event`,
+    delivery: `${prefix}delivery`,
+    timestamp: `${prefix}timestamp`,
+    signature: `${prefix}signature`,
+    attempt: `${prefix}attempt`,
+  } as const;
+}
 
 /** Receivers reject a timestamp that differs from the current time by more than this (specification, "Limits"). */
 export const timestampToleranceSeconds = 300;

@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { sandboxTypes } from '../records/sandbox-records.js';
+import { confirmHeaderIn } from '../request-form.js';
 import { maxTtlSeconds } from '../workflow-safe/limits.js';
 import { reasoningEfforts } from '../workflow-safe/reasoning-efforts.js';
 import { sandboxEventTypes } from '../workflow-safe/states.js';
@@ -213,7 +214,7 @@ export const updateWebhookBodySchema = z
 /** Body of PATCH /webhooks/{webhookId}. */
 export type UpdateWebhookBody = z.infer<typeof updateWebhookBodySchema>;
 
-/** Header that confirms a permanent deletion. Its value is the id of the deleted resource. */
-export const confirmDeleteHeader = 'x-svc-confirm-delete';
+/** Header that confirms a permanent deletion, as the specification shows it. */
+export const confirmDeleteHeader = confirmHeaderIn({});
 /** Header with the idempotency key of a create or fork request (specification, "Limits"). */
 export const idempotencyKeyHeader = 'idempotency-key';

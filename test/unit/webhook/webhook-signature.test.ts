@@ -43,6 +43,27 @@ describe('verifyDelivery', () => {
     expect(verify()).toEqual({ ok: true, deliveryId, timestamp, attempt: 3, secretIndex: 0 });
   });
 
+  /** The headers of a delivery in another family. */
+  const renamed = (prefix: string) =>
+    Object.fromEntries(Object.entries(signed).map(([name, value]) => [name.replace('x-svc-', prefix), value]));
+
+  it.each(['x-box-', 'x-', 'acme-hooks-'])('accepts headers of another family, and names it: %s', (headerPrefix) => {
+    const of = { rawBody, secrets: [secret], nowMs, headers: renamed(headerPrefix) };
+    expect(verifyDelivery(of)).toEqual({ ok: true, deliveryId, timestamp, attempt: 3, secretIndex: 0, headerPrefix });
+    expect(verifyDelivery({ ...of, secrets: ['other'] })).toEqual({ ok: false, reason: 'bad_signature' });
+    expect(verifyDelivery({ ...of, nowMs: nowMs + 400_000 })).toMatchObject({ ok: false, reason: 'stale_timestamp' });
+  });
+
+  it('takes a family as a whole: its own headers win, and a part of another is none', () => {
+    const headers = { ...renamed('x-box-'), 'x-box-signature': 'v1=0' };
+    expect(verify({}, headers)).toMatchObject({ ok: true, deliveryId });
+    const { 'x-box-delivery': _, ...part } = renamed('x-box-');
+    expect(verifyDelivery({ rawBody, secrets: [secret], nowMs, headers: part })).toEqual({
+      ok: false,
+      reason: 'missing_headers',
+    });
+  });
+
   it('S10: accepts any of several secrets, so that an attempt in progress survives a rotation', () => {
     expect(verify({ secrets: ['whsec_new', secret] })).toMatchObject({ ok: true, secretIndex: 1 });
     expect(verify({ secrets: ['whsec_new', 'whsec_other'] })).toEqual({ ok: false, reason: 'bad_signature' });
