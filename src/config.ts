@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { deploymentProblem } from './addresses/addresses.js';
-import { type OmittableField, omittableFields, type RequestForm } from './contract/request-form.js';
+import { isHeaderPrefix, type OmittableField, omittableFields, type RequestForm } from './contract/request-form.js';
 import { defaultForksPerSecond } from './contract/workflow-safe/limits.js';
 import { SandflowError } from './errors/sandflow-error.js';
 import { homeFolder } from './os/home-folder.js';
@@ -182,18 +182,18 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
 
 function requestForm(env: Environment): RequestForm {
   const headerPrefix = env.SANDBOX_API_HEADER_PREFIX?.toLowerCase();
-  if (headerPrefix !== undefined && !/^[a-z][a-z0-9-]{0,40}-$/.test(headerPrefix)) {
+  if (headerPrefix !== undefined && !isHeaderPrefix(headerPrefix)) {
     const message =
       'SANDBOX_API_HEADER_PREFIX must be how the names of the headers begin, with a hyphen at its end, like X-Svc-.';
     throw new SandflowError('bad_configuration', message);
   }
-  const omit = env.SANDBOX_API_OMIT?.split(',').map((name) => name.trim()) ?? [];
+  const omit = env.SANDBOX_API_OMIT?.split(',').map((name) => name.trim());
   const isOmittable = (name: string): name is OmittableField => (omittableFields as readonly string[]).includes(name);
-  if (!omit.every(isOmittable)) {
+  if (omit !== undefined && !omit.every(isOmittable)) {
     const message = `SANDBOX_API_OMIT must be some of ${omittableFields.join(', ')}, separated by commas.`;
     throw new SandflowError('bad_configuration', message);
   }
-  return { headerPrefix, omit, uuidKeys: env.SANDBOX_API_UUID_KEYS === 'true' };
+  return { headerPrefix, omit, uuidKeys: env.SANDBOX_API_UUID_KEYS === 'true' || undefined };
 }
 
 function uiUrl(env: Environment): string | undefined {

@@ -19,6 +19,11 @@ export interface BridgeOptions {
   readonly maxBodyBytes?: number;
   /** How long `close` waits for open requests, in ms. Default: 5 000. */
   readonly closeGraceMs?: number;
+  /**
+   * How the names of the headers of deliveries begin, in lower case. Deliveries with others are taken, and the log tells of
+   * them. Default: `x-svc-`.
+   */
+  readonly headerPrefix?: string;
   /** Receives log lines for operators; never a secret or a body. Default: none. */
   readonly log?: BridgeLog;
   /** The registry of the metrics that `metricsHandler` serves. Default: a new one. */

@@ -70,7 +70,7 @@ export function createBridge(options: BridgeOptions): Bridge {
   const metrics = createBridgeMetrics(registry);
   const readiness = createReadiness(client, secrets);
   const listeners = createOpenListeners(client, { log });
-  const refusals = createRefusedDeliveries(log);
+  const refusals = createRefusedDeliveries(log, options.headerPrefix);
   const receiver = { client, secrets, listeners, signalTimeoutMs, metrics, log, refusals };
   let closing: Promise<void> | undefined;
   const drained = new AbortController();

@@ -58,8 +58,9 @@ export interface RefusedDeliveries {
 }
 
 /** Anyone may send deliveries, so only the first of each kind after an accepted one is logged. */
-export function createRefusedDeliveries(log: BridgeLog): RefusedDeliveries {
+export function createRefusedDeliveries(log: BridgeLog, expectedPrefix?: string): RefusedDeliveries {
   const counts = new Map<RefusalResult, number>();
+  const toldPrefixes = new Set<string>();
   let otherPrefix: string | undefined;
   return {
     refused(result, fields) {
@@ -71,9 +72,10 @@ export function createRefusedDeliveries(log: BridgeLog): RefusedDeliveries {
     },
     accepted(prefix) {
       counts.clear();
-      if (prefix !== undefined && prefix !== otherPrefix)
-        log(`The service's headers begin with ${prefix}. ${setPrefix(prefix)}`);
-      otherPrefix = prefix;
+      otherPrefix = prefix === expectedPrefix ? undefined : prefix;
+      if (otherPrefix === undefined || toldPrefixes.has(otherPrefix)) return;
+      toldPrefixes.add(otherPrefix);
+      log(`The service's headers begin with ${otherPrefix}. ${setPrefix(otherPrefix)}`);
     },
     lines() {
       const refused = [...counts].flatMap(([result, count]) => {

@@ -28,7 +28,7 @@ import { type ExchangeRequest, type ExchangeResponse, exchange } from './exchang
 import { packageVersion } from './package-version.js';
 import { readFailure, readSuccess, readWhole } from './read-response.js';
 import { checkPath, queryString, readBaseUrl } from './request-address.js';
-import { bodyIn, idempotencyKeyIn } from './request-form.js';
+import { bodyIn, idempotencyKeyIn, requireForm } from './request-form.js';
 import { streamExchange } from './stream-exchange.js';
 
 /** The parameters of an endpoint's path, and the other parts of a request that differ between its calls. */
@@ -79,6 +79,7 @@ function ownUserAgent(): Promise<string> {
 }
 
 export function createCaller(given: SandboxClientOptions) {
+  requireForm(given);
   const { origin, basePath } = readBaseUrl(given.baseUrl, given.allowHttp);
   const { onCall, timeoutMs: defaultTimeoutMs = 30_000, connections = 128 } = given;
   let opened = given.dispatcher && Promise.resolve(given.dispatcher);

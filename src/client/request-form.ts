@@ -1,8 +1,9 @@
 /** Makes requests in the form that the service takes. */
 import { createHash } from 'node:crypto';
-import type { RequestForm } from '../contract/request-form.js';
+import { isHeaderPrefix, ownHeaderPrefix, type RequestForm } from '../contract/request-form.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 
-const shaped: ReadonlySet<string> = new Set(['createSandbox', 'forkSandbox', 'createWebhook']);
+const shaped: ReadonlySet<string> = new Set(['createSandbox', 'forkSandbox']);
 
 /** The body of a request without the fields that it leaves out. */
 export function bodyIn({ omit = [] }: RequestForm, endpoint: string, body: object): object {
@@ -24,4 +25,10 @@ export function idempotencyKeyIn({ uuidKeys = false }: RequestForm, key: string)
     hex.slice(20, 32),
   ];
   return parts.join('-');
+}
+
+/** @throws SandflowError `bad_argument` for a prefix that names of headers cannot have */
+export function requireForm({ headerPrefix = ownHeaderPrefix }: RequestForm): void {
+  if (isHeaderPrefix(headerPrefix.toLowerCase())) return;
+  throw new SandflowError('bad_argument', 'headerPrefix must end with a hyphen, like X-Svc-.');
 }

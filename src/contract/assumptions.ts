@@ -106,7 +106,7 @@ export const assumptions = {
     'A selected repository is added to the default environment, as a new version of that environment.',
   'A-repos': 'Repositories, and the body that selects one.',
   'A-request-form':
-    'A create, a fork and a webhook may have the fields that sandflow adds (`name`, `ttlSeconds`, `events`), and any text is an idempotency key. `SANDBOX_API_OMIT` and `SANDBOX_API_UUID_KEYS` are for a service that refuses them.',
+    'A create and a fork may have the fields that sandflow adds (`name`, `ttlSeconds`), and any text is an idempotency key. `SANDBOX_API_OMIT` and `SANDBOX_API_UUID_KEYS` are for a service that refuses them.',
   'A-resume': 'Body and answer of a resume. A resume of a usable sandbox changes nothing.',
   'A-retry-after': '`Retry-After`, in seconds, may come with 429 and 503.',
   'A-sandbox-variables':

@@ -6,8 +6,8 @@
 /** How the names of the service's own headers begin, in lower case. "Shown here as", says the specification ("Versioning"). */
 export const ownHeaderPrefix = 'x-svc-';
 
-/** The fields that sandflow adds to creates, forks and webhooks, and can do without. */
-export const omittableFields = ['name', 'ttlSeconds', 'events'] as const;
+/** The fields that sandflow adds to creates and forks, and can do without. */
+export const omittableFields = ['name', 'ttlSeconds'] as const;
 /** One of `omittableFields`. */
 export type OmittableField = (typeof omittableFields)[number];
 
@@ -16,12 +16,17 @@ export interface RequestForm {
   /** How the names of the service's own headers begin, such as `X-Box-`. Default: `X-Svc-`. */
   readonly headerPrefix?: string;
   /**
-   * Fields that a create, a fork and the registration of a webhook leave out. Without `name`, a job knows its sandbox by
-   * its idempotency key alone, and a cleanup does not see whose it is. Default: none.
+   * Fields that creates and forks leave out. Default: none. Without `name`, a job sends each create twice with the same key,
+   * to see that the key is kept, and then renames or leases its sandbox. Without `ttlSeconds`, it changes the auto-stop afterwards.
    */
   readonly omit?: readonly OmittableField[];
   /** True for idempotency keys that are UUIDs, made from the keys. Default: false. */
   readonly uuidKeys?: boolean;
+}
+
+/** True for how names of headers can begin, in lower case. */
+export function isHeaderPrefix(text: string): boolean {
+  return /^[a-z0-9][a-z0-9_-]{0,60}-$/.test(text);
 }
 
 /** The header that confirms a permanent deletion. Its value is the id of the deleted resource. */

@@ -158,7 +158,9 @@ export function createResultStore(directory: string): ResultStore {
 
     async find(key) {
       try {
-        return (await lstat(locate(key))).isFile() ? scheme + key : null;
+        if (!(await lstat(locate(key))).isFile()) return null;
+        await checkFolder(dirname(locate(key)));
+        return scheme + key;
       } catch (error) {
         if (namesNothing.has((error as NodeJS.ErrnoException).code ?? '')) return null;
         throw error;

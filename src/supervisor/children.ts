@@ -25,6 +25,11 @@ export interface StackAddresses {
 
 /** Settings that would make a child connect to another server than the embedded one. */
 const foreignTemporalSettings = ['TEMPORAL_API_KEY', 'TEMPORAL_PROFILE'];
+/** Settings of another service than the local one. */
+const foreignServiceSettings = [
+  ...['SANDBOX_API_KEY', 'SANDBOX_WEBHOOK_SECRET'],
+  ...['SANDBOX_API_HEADER_PREFIX', 'SANDBOX_API_OMIT', 'SANDBOX_API_UUID_KEYS'],
+];
 
 export function supervisorCommand(main: MainProgram, config: Config): ChildCommand {
   return command('supervisor', main, config, {}, ['supervisor']);
@@ -99,7 +104,7 @@ function command(
   if (localService) {
     set.SANDBOX_API_URL = localService.apiUrl;
     set.SANDBOX_API_KEY_FILE = localService.apiKeyFile;
-    unset.push('SANDBOX_API_KEY', 'SANDBOX_WEBHOOK_SECRET');
+    unset.push(...foreignServiceSettings);
   }
   const environment = Object.entries(set).map(([variable, value]) => `${variable}=${value}`);
   const removed = unset.flatMap((variable) => ['-u', variable]);

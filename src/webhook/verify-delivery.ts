@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { deliveryHeaders, deliveryHeadersOf, timestampToleranceSeconds } from '../contract/records/webhook-events.js';
+import { ownHeaderPrefix } from '../contract/request-form.js';
 import { onlyValue } from './only-value.js';
 import { digestOf } from './sign-delivery.js';
 
@@ -54,9 +55,39 @@ const timestampPattern = /^[0-9]{1,12}$/;
  * if (!verified.ok) response.writeHead(401).end(verified.reason);
  */
 export function verifyDelivery(delivery: DeliveryToVerify): Verification {
+  const prefixes = prefixesIn(delivery.headers);
+  const first = verifyIn(prefixes[0] ?? ownHeaderPrefix, delivery);
+  if (first.ok) return first;
+  for (const prefix of prefixes.slice(1)) {
+    const other = verifyIn(prefix, delivery);
+    if (other.ok) return other;
+  }
+  return first;
+}
+
+/** A relay may add a family of its own. Anybody may send many. */
+const prefixesAtMost = 4;
+
+/**
+ * How the headers of a signature begin, its own family first. The specification shows the family `X-Svc-*` as an example
+ * (assumption `A-header-family`). The signature proves whose a delivery is, so any family is taken that has all its
+ * headers.
+ */
+function prefixesIn(headers: DeliveryToVerify['headers']): string[] {
+  if (headers[deliveryHeaders.signature] !== undefined) return [ownHeaderPrefix];
+  return Object.keys(headers)
+    .filter((name) => name.endsWith('-signature'))
+    .map((name) => name.slice(0, -'signature'.length))
+    .filter((prefix) => {
+      const { delivery, timestamp } = deliveryHeadersOf(prefix);
+      return headers[delivery] !== undefined && headers[timestamp] !== undefined;
+    })
+    .slice(0, prefixesAtMost);
+}
+
+function verifyIn(prefix: string, delivery: DeliveryToVerify): Verification {
   const { headers, rawBody, secrets, nowMs, toleranceSeconds = timestampToleranceSeconds } = delivery;
-  const headerPrefix = otherPrefixIn(headers);
-  const names = headerPrefix === undefined ? deliveryHeaders : deliveryHeadersOf(headerPrefix);
+  const names = deliveryHeadersOf(prefix);
   const deliveryId = onlyValue(headers[names.delivery]);
   const timestamp = onlyValue(headers[names.timestamp]);
   const signature = onlyValue(headers[names.signature]);
@@ -88,23 +119,8 @@ export function verifyDelivery(delivery: DeliveryToVerify): Verification {
     timestamp: seconds,
     attempt: attemptOf(headers[names.attempt]),
     secretIndex,
-    ...(headerPrefix !== undefined && { headerPrefix }),
+    ...(prefix !== ownHeaderPrefix && { headerPrefix: prefix }),
   };
-}
-
-/**
- * The specification shows the family `X-Svc-*` as an example (assumption `A-header-family`). The signature proves whose a delivery is, so any family
- * is taken that has all its headers.
- */
-function otherPrefixIn(headers: DeliveryToVerify['headers']): string | undefined {
-  if (headers[deliveryHeaders.signature] !== undefined) return undefined;
-  const prefixes = Object.keys(headers)
-    .filter((name) => name.endsWith('-signature'))
-    .map((name) => name.slice(0, -'signature'.length));
-  return prefixes.find((prefix) => {
-    const { delivery, timestamp } = deliveryHeadersOf(prefix);
-    return headers[delivery] !== undefined && headers[timestamp] !== undefined;
-  });
 }
 
 function attemptOf(header: string | string[] | undefined): number {

@@ -52,8 +52,8 @@ export class JobState {
   hintsOfEnd = 0;
   /** When something last showed the sandbox in `running`, in ms since the epoch; 0 for never. */
   seenRunningAtMs = 0;
-  /** Number of renewals of the auto-stop that did not show the sandbox. */
-  blindRenewals = 0;
+  /** When a renewal of the auto-stop that did not show the sandbox last made the job look, in ms since the epoch. */
+  blindRenewalAtMs = Number.NEGATIVE_INFINITY;
   /** The sandbox as the follow of the last prompt saw it at its end. */
   seenAtEnd: SeenSandbox | undefined;
   /** True once a call that stores the history of the sandbox has succeeded. */

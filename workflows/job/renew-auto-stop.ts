@@ -7,7 +7,7 @@ import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.
 import { causeOf, serviceFailureOf } from '../shared/job-termination.js';
 import { effects } from '../shared/proxies.js';
 import { reads } from '../shared/reads.js';
-import { renewAutoStopInMs } from '../shared/wait-intervals.js';
+import { promptPollMs, renewAutoStopInMs } from '../shared/wait-intervals.js';
 import type { JobState } from './job-state.js';
 
 type Stops = Pick<SandboxView, 'archiveAfter' | 'ttlSeconds'>;
@@ -36,7 +36,9 @@ const leastMoveMs = 2_000;
 export async function renewAutoStop(job: JobState): Promise<boolean> {
   const { hintsOfEnd, seenRunningAtMs } = job;
   const isAnswered = await renew(job);
-  if (job.hintsOfEnd === hintsOfEnd && job.seenRunningAtMs === seenRunningAtMs) job.blindRenewals += 1;
+  const isBlind = job.hintsOfEnd === hintsOfEnd && job.seenRunningAtMs === seenRunningAtMs;
+  // Renewals that fail are repeated more often than a job has to look.
+  if (isBlind && Date.now() - job.blindRenewalAtMs >= promptPollMs(job.timing, 0)) job.blindRenewalAtMs = Date.now();
   return isAnswered;
 }
 

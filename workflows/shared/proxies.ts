@@ -46,6 +46,7 @@ export function forkProxies(taskQueue: string) {
 export const commands = proxyActivities<CommandActivities>({
   startToCloseTimeout: '2 hours',
   heartbeatTimeout: '15 seconds',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry,
 });
 

@@ -107,11 +107,7 @@ export async function checkBridge(
     const response = await fetch(readyUrl, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     const body = (await answerText(response)).slice(0, 300);
     if (response.ok)
-      return (
-        refusing(bridgeUrl, body) ??
-        otherHeaders(body, config) ??
-        (await checkAgreement(withoutEndSlashes(bridgeUrl), config))
-      );
+      return refusing(bridgeUrl, body) ?? (await checkAgreement(withoutEndSlashes(bridgeUrl), body, config));
     return failed('bridge', `${readyUrl} returned ${response.status}: ${body}`, "Check the bridge's log.");
   } catch (error) {
     const reason = failureOf(error).error.message;
@@ -140,9 +136,10 @@ function otherHeaders(ready: string, config: Pick<Config, 'sandboxService'> | un
 
 async function checkAgreement(
   bridgeUrl: string,
-  config: Pick<Config, 'webhookSecrets' | 'webhookSecretFile'> | undefined,
+  body: string,
+  config: Pick<Config, 'webhookSecrets' | 'webhookSecretFile' | 'sandboxService'> | undefined,
 ): Promise<Check> {
-  const ready = ok('bridge', `The bridge is ready at ${bridgeUrl}.`);
+  const ready = otherHeaders(body, config) ?? ok('bridge', `The bridge is ready at ${bridgeUrl}.`);
   const kept = config ? await readSecrets(config.webhookSecretFile).catch(() => []) : [];
   const [secret] = [...kept, ...(config?.webhookSecrets ?? [])];
   if (secret === undefined) {
@@ -152,6 +149,7 @@ async function checkAgreement(
     return failed('bridge', message, 'Route this path to the bridge, or correct the URL of the registration.');
   }
   const { result, text, mend } = await sendTestDelivery(`${bridgeUrl}${webhookPath}`, secret);
+  if (result === 'accepted' && ready.status !== 'ok') return ready;
   if (result === 'accepted')
     return ok('bridge', `The bridge is ready at ${bridgeUrl} and has the secret of this machine.`);
   const ofSecret = `Run \`${programName} webhooks connect\`, or copy the secret to the machine of the bridge.`;

@@ -52,6 +52,7 @@ export async function serveBridge(
     const bridge = createBridge({
       temporalClient,
       secrets: createSecretSource({ fixed: config.webhookSecrets, file: config.webhookSecretFile, log }),
+      headerPrefix: config.sandboxService?.headerPrefix,
       log,
     });
     try {

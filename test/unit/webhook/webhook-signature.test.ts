@@ -54,6 +54,25 @@ describe('verifyDelivery', () => {
     expect(verifyDelivery({ ...of, nowMs: nowMs + 400_000 })).toMatchObject({ ok: false, reason: 'stale_timestamp' });
   });
 
+  it('accepts a delivery to which a relay has added its own signature, wherever it is', () => {
+    const relay = {
+      'x-relay-delivery': 'r_1',
+      'x-relay-timestamp': String(timestamp),
+      'x-relay-signature': `v1=${'0'.repeat(64)}`,
+    };
+    const own = renamed('x-box-');
+    for (const headers of [
+      { ...relay, ...own },
+      { ...own, ...relay },
+    ]) {
+      expect(verifyDelivery({ rawBody, secrets: [secret], nowMs, headers })).toMatchObject({ headerPrefix: 'x-box-' });
+    }
+    expect(verifyDelivery({ rawBody, secrets: [secret], nowMs, headers: relay })).toEqual({
+      ok: false,
+      reason: 'bad_signature',
+    });
+  });
+
   it('takes a family as a whole: its own headers win, and a part of another is none', () => {
     const headers = { ...renamed('x-box-'), 'x-box-signature': 'v1=0' };
     expect(verify({}, headers)).toMatchObject({ ok: true, deliveryId });

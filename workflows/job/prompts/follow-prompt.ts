@@ -20,7 +20,7 @@ const registeredForMs = 3_600_000;
 
 /**
  * Waits for the end of a prompt. Safe to repeat. An activity follows a young prompt. Then the follower of prompts tells
- * the job when to look, and the job looks by itself at long intervals. In a sandbox with other prompts, its state says
+ * the job when to look. Renewals of the auto-stop show the sandbox too; without frequent ones, the job looks by itself. In a sandbox with other prompts, its state says
  * nothing of one of them, so an activity goes on with rare heartbeats.
  * @param sideBySide true if conversations run in parallel
  * @throws ContinueAsNewRequest if the history is long: the next run follows the prompt again
@@ -76,15 +76,15 @@ function callFollow(
 }
 
 /**
- * Waits until something tells that the prompt may have ended, or until nothing has told of the sandbox for long. Not by
+ * Waits until something tells that the prompt may have ended, or until nothing has shown the sandbox for long. Not by
  * `until`: it reads after each wait and records who ended it, to find lost webhooks, and the end of a prompt has none.
  */
 async function untilLookIsDue(job: JobState, hintsOfEnd: number, looks: number): Promise<void> {
   const isTold = () => job.hintsOfEnd !== hintsOfEnd || job.mustContinueAsNew();
   if (renewalsShowSandbox(job) && patched(looksLessPatch)) {
     // A timer of its own would be paid for, and each renewal would put it off.
-    const { blindRenewals } = job;
-    await condition(() => isTold() || job.blindRenewals !== blindRenewals);
+    const { blindRenewalAtMs } = job;
+    await condition(() => isTold() || job.blindRenewalAtMs !== blindRenewalAtMs);
     job.continueAsNewIfDue();
     return;
   }
