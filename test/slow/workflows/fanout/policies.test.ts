@@ -131,13 +131,13 @@ describe.concurrent('a batch', () => {
     expect(leftForks(stand, input)).toEqual([]);
   });
 
-  it('that waits for missing items ends when it is cancelled', async ({ expect }) => {
+  it('that is cancelled while it waits for missing items ends as cancelled', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId));
     await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
     await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(1) });
     await expect.poll(async () => (await fanoutProgress(stand.client, input)).counts.completed).toBe(1);
     expect(await fanoutProgress(stand.client, input)).toMatchObject({ sealed: false, phase: 'running' });
     await cancelFanout(stand.client, input);
-    expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { items: 1, completed: 1 } });
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'cancelled', counts: { items: 1, completed: 1 } });
   });
 });
