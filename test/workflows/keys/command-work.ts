@@ -16,6 +16,9 @@ export interface Known {
   readonly batchId: string;
   /** A job that has ended and worked in a fork. */
   readonly forkJobId: string;
+  /** A job and a batch that have ended, and that named all that the service can be asked about before a start. */
+  readonly namingJobId: string;
+  readonly namingBatchId: string;
   /** A job and a batch at work on their prompts. The item is `item-0`. */
   readonly openJobId: string;
   readonly openBatchId: string;
@@ -42,23 +45,25 @@ async function ownKey(): Promise<string> {
 }
 const askNothing = ['BatchMode=yes', 'StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
 
+const naming = ['--environment', 'Default', '--provider', 'codex'];
+
 /** By the words of docs/security.md. Several invocations of one command are other ways to use it. */
 export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
   run: [
     ({ sandboxId }, id) => ['run', hello, '--id', id, '--fork', sandboxId, '--detach'],
-    (_, id) => ['run', hello, '--id', `${id}-from`, '--from', 'named', '--detach'],
+    (_, id) => ['run', hello, '--id', `${id}-from`, '--from', 'named', ...naming, '--detach'],
   ],
-  continue: [({ jobId }, id) => ['continue', jobId, hello, '--id', id, '--detach']],
+  continue: [({ jobId }, id) => ['continue', jobId, hello, '--id', id, '--provider', 'codex', '--detach']],
   fanout: [
     ({ sandboxId }) => ['fanout', 'items.txt', '--source', sandboxId, '--dry-run'],
-    (_, id) => ['fanout', 'items.txt', '--id', id, '--snapshot', 'named', '--detach'],
+    (_, id) => ['fanout', 'items.txt', '--id', id, '--snapshot', 'named', ...naming, '--detach'],
   ],
   'fanout list': [() => ['fanout', 'list']],
   'fanout show': [({ batchId }) => ['fanout', 'show', batchId]],
   'fanout watch': [({ batchId }) => ['fanout', 'watch', batchId]],
   'fanout cancel': [({ batchId }) => ['fanout', 'cancel', batchId]],
   'fanout resume': [
-    ({ batchId }) => ['fanout', 'resume', batchId, '--provider', 'codex', '--dry-run'],
+    ({ namingBatchId }) => ['fanout', 'resume', namingBatchId, '--dry-run'],
     ({ batchId }) => ['fanout', 'resume', batchId, '--detach'],
   ],
   'fanout results': [({ batchId }) => ['fanout', 'results', batchId]],
@@ -71,7 +76,10 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
     ({ jobId }) => ['jobs', 'watch', jobId],
     ({ openJobId }) => ['jobs', 'watch', openJobId, '--watch-deadline', '1s'],
   ],
-  'jobs rerun': [({ forkJobId }, id) => ['jobs', 'rerun', forkJobId, '--id', id, '--detach']],
+  'jobs rerun': [
+    ({ forkJobId }, id) => ['jobs', 'rerun', forkJobId, '--id', id, '--detach'],
+    ({ namingJobId }, id) => ['jobs', 'rerun', namingJobId, '--id', `${id}-naming`, '--detach'],
+  ],
   'jobs prompt': [({ openJobId }) => ['jobs', 'prompt', openJobId, hello]],
   'jobs cancel': [({ jobId }) => ['jobs', 'cancel', jobId]],
   'jobs resolve': [({ openJobId }) => ['jobs', 'resolve', openJobId, '--abandon']],

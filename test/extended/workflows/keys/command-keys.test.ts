@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { workerActions } from '../../../../src/cli/doctor/needed-actions.js';
 import { endpoints } from '../../../../src/contract/endpoints/endpoints.js';
 import type { KeyAction } from '../../../../src/contract/records/key-presets.js';
+import type { JobInput } from '../../../../src/protocol/job/job-input.js';
 import { createResultStore } from '../../../../src/result-store/index.js';
 import { actingCommands } from '../../../e2e/cli/command-bench.js';
 import { cli } from '../../../unit/cli/in-process.js';
@@ -50,10 +51,13 @@ beforeAll(async () => {
   const sandboxId = await archivedSandbox(stand);
   await stand.api.updateSandbox(sandboxId, { snapshotName: 'named' });
   await stand.fault({ kind: 'webhook_drop', times: 1_000 });
-  const [job, forkJob] = await Promise.all([
-    stand.start({}).then((handle) => handle.result()),
-    stand.start({ source: { kind: 'fork', sandboxId } }).then((handle) => handle.result()),
-  ]);
+  const environment = 'Default';
+  const prompts = [{ prompt: script('exit 1'), provider: 'codex' }];
+  const naming = { source: { kind: 'create', body: { from: 'named', environment } }, prompts } as const;
+  const inputs: Partial<JobInput>[] = [{}, { source: { kind: 'fork', sandboxId } }, naming];
+  const [jobId = '', forkJobId = '', namingJobId = ''] = await Promise.all(
+    inputs.map(async (input) => (await (await stand.start(input)).result()).jobId),
+  );
   // With a failed item each, so that there is something to resume.
   const batches = [fanoutInput(source(sandboxId)), fanoutInput(source(sandboxId))];
   await Promise.all(
@@ -65,6 +69,8 @@ beforeAll(async () => {
       ),
     ),
   );
+  const namingBatch = fanoutInput({ kind: 'snapshot', from: 'named', body: { environment } });
+  await runBatch(stand, namingBatch, [{ id: 'item', prompts }]);
   await heal(stand);
   const open = jobInput({ prompts: [{ prompt: script(untilGo) }] });
   const openJob = await stand.start(open);
@@ -75,13 +81,8 @@ beforeAll(async () => {
     items(1, () => untilGo),
   );
   known = {
-    ...{
-      stand,
-      sandboxId,
-      jobId: job.jobId,
-      forkJobId: forkJob.jobId,
-      batchIds: batches.map(({ batchId }) => batchId),
-    },
+    ...{ stand, sandboxId, jobId, forkJobId, namingJobId, namingBatchId: namingBatch.batchId },
+    batchIds: batches.map(({ batchId }) => batchId),
     ...{ openJobId: open.jobId, openBatchId: openBatch.batchId },
   };
   await vi.waitFor(async () => {
@@ -93,7 +94,7 @@ beforeAll(async () => {
   await writeFile(join(home, 'policy.yaml'), `name: keys\nrules: [${rule}]\n`);
   const kept = (file: string) => `{name: kept, cron: 30 2 * * *, zone: UTC, file: ${file}}`;
   await writeFile(join(home, 'batch.yaml'), `items: items.txt\nsource: ${sandboxId}\n`);
-  await writeFile(join(home, 'job.yaml'), 'prompt: hello\nfrom: named\n');
+  await writeFile(join(home, 'job.yaml'), 'prompt: hello\nfrom: named\nenvironment: Default\n');
   await writeFile(
     join(home, 'schedules.yaml'),
     `schedules: [${kept('batch.yaml')}, ${kept('job.yaml').replace('kept', 'other')}]\n`,
