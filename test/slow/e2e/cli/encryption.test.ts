@@ -68,7 +68,7 @@ describe('the embedded stack with a key file', () => {
     const readable = join(cli.home, 'readable-keys');
     await writeFile(readable, 'x', { mode: 0o644 });
     const open = await cli.run(['jobs', 'list', '--json'], { SANDFLOW_ENCRYPTION_KEYS_FILE: readable });
-    expect(open).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('bad_configuration') });
+    expect(open).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('file_not_trusted') });
   });
 
   /** @returns what was searched: everything that Temporal, the worker and the bridge have written */
