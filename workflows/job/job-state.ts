@@ -19,7 +19,6 @@ import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.
 import { EventInbox } from '../shared/event-inbox.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import { type CarriedJob, type Milestone, newJob, unsentPrompt } from './carried-job.js';
-import { jobDetails } from './details.js';
 import { wasReset } from './was-reset.js';
 
 /** Number of wakes that are kept; older ones are dropped. */
@@ -229,4 +228,17 @@ export class JobState {
     this.carried.phases.push({ phase: this.carried.phase, at: new Date(this.carried.sinceMs).toISOString() });
     if (this.carried.phases.length > maxPhases) this.carried.phases.shift();
   }
+}
+
+/** What Temporal shows of a job while it runs and after its end, as Markdown. */
+function jobDetails({ carried, sandbox, blocked, outcome, endError }: JobState): string {
+  const { phase, sinceMs } = carried;
+  const lines = [`**${phase.replaceAll('_', ' ')}** since ${new Date(sinceMs).toISOString()}`];
+  if (sandbox) lines.push(`Sandbox ${sandbox.id}`);
+  const degraded = sandbox && degradedOf(sandbox);
+  if (degraded) lines.push(`Degraded: ${degraded.reason ?? 'the service gives no reason'}`);
+  if (outcome) lines.push(`Outcome: ${outcome}`);
+  if (endError) lines.push(`Error: ${endError.code}: ${endError.message}`);
+  if (blocked && !outcome) lines.push(`Blocked: ${blocked.message}`);
+  return lines.join('\n\n');
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FanoutResult } from '../../../src/protocol/fanout/fanout-result.js';
-import { endedMessage } from '../../../workflows/fanout/batch/ended-message.js';
+import { endedMessage } from '../../../workflows/fanout/batch/finish.js';
 
 const batch = (over: object) =>
   ({

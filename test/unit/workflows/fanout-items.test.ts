@@ -3,7 +3,7 @@ import type { ChunkInput } from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { countsOf, unfinished } from '../../../workflows/fanout/batch/counts.js';
 import { endReasonOf, outcomeOf } from '../../../workflows/fanout/batch/end-decision.js';
-import { placeProblem, sealProblem } from '../../../workflows/fanout/batch/validate-seal.js';
+import { placeProblem, sealProblem } from '../../../workflows/fanout/batch/handlers.js';
 import { reservedSeconds } from '../../../workflows/fanout/chunk/budget.js';
 import {
   isFailure,

@@ -1,5 +1,4 @@
 /** Ends a batch: ends its source, stores its results and sends the notification. */
-
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import type { FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult } from '../../../src/protocol/fanout/fanout-result.js';
@@ -20,7 +19,6 @@ import { releaseLease } from '../../watch/hold-lease.js';
 import { readLasting, sourceJob } from '../source/caller.js';
 import type { BatchState } from './batch-state.js';
 import { outcomeOf } from './end-decision.js';
-import { endedMessage } from './ended-message.js';
 
 const handOverWithinMs = 60_000;
 
@@ -174,4 +172,16 @@ function errorOf(batch: BatchState, outcome: FanoutOutcome): JobError | null {
   if (!(outcome in messages)) return null;
   const code = outcome as keyof typeof messages;
   return jobError(code, messages[code]);
+}
+
+/** What a batch tells at its end: one message for all of its items. */
+export function endedMessage({ counts, error, budget, left, leftMore }: FanoutResult): string {
+  const { items, completed, byOutcome } = counts;
+  const others = Object.entries(byOutcome).filter(([outcome, count]) => outcome !== 'completed' && count > 0);
+  const parts = [`${completed} of ${items} completed`, ...others.map(([outcome, count]) => `${count} ${outcome}`)];
+  const minutes = Math.round(budget.spentSeconds / 60);
+  const cost = minutes > 0 ? [`It used ${minutes} machine-minutes`] : [];
+  const leftCount = left.length + leftMore;
+  const leaves = leftCount > 0 ? [`${leftCount} of what it started may still run and cost machine time`] : [];
+  return [parts.join(', '), ...(error ? [error.message.replace(/\.$/, '')] : []), ...cost, ...leaves].join('. ');
 }

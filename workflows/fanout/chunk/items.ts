@@ -2,24 +2,25 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   CancellationScope,
+  getExternalWorkflowHandle,
   isCancellation,
   ParentClosePolicy,
   sleep,
   startChild,
   WorkflowIdReusePolicy,
+  workflowInfo,
 } from '@temporalio/workflow';
-import { executionOf } from '../../../src/addresses/addresses.js';
+import { executionOf, followTaskQueue } from '../../../src/addresses/addresses.js';
 import type { KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { workflowTypes } from '../../../src/protocol/messages.js';
 import { jobError } from '../../shared/job-termination.js';
-import { bulk, lookups } from '../../shared/proxies.js';
+import { bulk, followProxies, longFollow, lookups } from '../../shared/proxies.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import { itemEndsInMs } from '../../shared/wait-intervals.js';
 import type { fanoutItem } from '../item/fanout-item.js';
 import type { ChunkState, SeenItems } from './chunk-state.js';
 import { itemInput } from './item-input.js';
-import { awaitItem, cancelItem, watchItems } from './running-items.js';
 import type { Slot } from './slot.js';
 import { terminatedItem } from './terminated-item.js';
 
@@ -181,4 +182,55 @@ function summaryOf({ index, generation, outcome, errorCode, ...known }: KnownIte
   const error = errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item');
   const ended = { sandboxId: null, endedAsAsked: true, resultRef: null, ending: null, apiCalls: 0, left: [] };
   return { ...ended, index, generation, outcome, machineSeconds, error };
+}
+
+/** Waits for the ends of these items with one activity, which restarts after each end. */
+function watchItems(chunk: ChunkState, indexes: readonly number[]): void {
+  const settlers = new Map<string, (summary: ItemSummary | null) => void>();
+  for (const index of indexes) {
+    const ended = new Promise<ItemSummary | null>((resolve) => {
+      settlers.set(chunk.places.itemWorkflow(index), resolve);
+    });
+    chunk.watched.set(index, ended);
+  }
+  void watch(settlers);
+}
+
+async function watch(settlers: Map<string, (summary: ItemSummary | null) => void>): Promise<void> {
+  const { awaitItems } = followProxies(followTaskQueue(workflowInfo().taskQueue));
+  const summary = 'until items of an earlier run have ended';
+  let isYoung = true;
+  while (settlers.size > 0) {
+    const options = { summary, ...(isYoung ? {} : longFollow) };
+    const ended = await awaitItems.executeWithOptions(options, [[...settlers.keys()], isYoung]);
+    isYoung &&= ended.length > 0;
+    for (const { workflowId, summary: of } of ended) {
+      settlers.get(workflowId)?.(of);
+      settlers.delete(workflowId);
+    }
+  }
+}
+
+/**
+ * Waits for the end of a watched item. Forwards a cancel to it, and still waits for its end.
+ * @returns null if somebody terminated it
+ */
+async function awaitItem(chunk: ChunkState, index: number): Promise<ItemSummary | null> {
+  const ended = chunk.watched.get(index) ?? Promise.resolve(null);
+  try {
+    return await Promise.race([ended, CancellationScope.current().cancelRequested]);
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(() => cancelItem(chunk, index));
+    return ended;
+  }
+}
+
+/** Requests the cancel of an item, which then ends its fork. */
+async function cancelItem({ places }: ChunkState, index: number): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(places.itemWorkflow(index)).cancel();
+  } catch {
+    // It has just ended.
+  }
 }

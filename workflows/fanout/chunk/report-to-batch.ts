@@ -3,7 +3,7 @@ import { condition, getExternalWorkflowHandle, sleep } from '@temporalio/workflo
 import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import type { ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
 import { chunkReportSignal } from '../../../src/protocol/messages.js';
-import { addEndings } from './add-endings.js';
+import { bulk } from '../../shared/proxies.js';
 import type { ChunkState } from './chunk-state.js';
 import { reportOf } from './report.js';
 
@@ -42,4 +42,20 @@ export async function reportToBatch(chunk: ChunkState): Promise<ChunkReport> {
     }
     if (report.hasEnded) return report;
   }
+}
+
+/** Writes all endings that are known, unless a write is under way. The next run repeats what this one has not confirmed. */
+async function addEndings(chunk: ChunkState): Promise<void> {
+  const { endings } = chunk.carried;
+  const written = endings.length;
+  if (chunk.isAddingEndings || written === 0) return;
+  chunk.isAddingEndings = true;
+  try {
+    await bulk.addItemEndings.executeWithOptions({ summary: `ends of ${written} items` }, [[...endings]]);
+  } catch {
+    // The results lack how their forks ended. A resume of the batch would end these again.
+  }
+  chunk.isAddingEndings = false;
+  endings.splice(0, written);
+  if (chunk.hasRunAll) chunk.noteChange('now');
 }
