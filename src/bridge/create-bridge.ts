@@ -1,6 +1,14 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import { Registry } from 'prom-client';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { logWithoutSecrets } from '../errors/without-secrets.js';
@@ -8,13 +16,12 @@ import { boundStrangers } from '../os/bound-strangers.js';
 import { requireCounts } from '../settings/required-numbers.js';
 import { requireOptions } from '../settings/required-options.js';
 import { requireClient } from '../temporal/own-copy.js';
-import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
-import type { BridgeOptions } from './bridge-options.js';
+import { createProbe, type Probe } from '../temporal/probe.js';
+import { type BridgeMetrics, createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
+import type { BridgeOptions, SecretSource } from './bridge-options.js';
 import { createOpenListeners } from './open-listeners.js';
-import { createReadiness } from './readiness.js';
-import { createRefusedDeliveries } from './refused-deliveries.js';
+import { createRefusedDeliveries, type RefusedDeliveries } from './refused-deliveries.js';
 import { createRequestHandler } from './request-handler.js';
-import { tellUnreadRequests } from './unread-requests.js';
 
 /** Receives signed webhooks and signals the workflows that they concern. */
 export interface Bridge {
@@ -191,5 +198,50 @@ function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();
+  });
+}
+
+/** Says why the bridge cannot take a delivery now. */
+export function createReadiness(
+  client: Client,
+  secrets: SecretSource,
+  options: { readonly maxAgeMs?: number; readonly timeoutMs?: number } = {},
+): Probe {
+  return createProbe(
+    client,
+    async (answers) => {
+      try {
+        if ((await secrets()).length === 0) return 'no webhook secret';
+      } catch {
+        return 'the webhook secrets cannot be read';
+      }
+      const isReached = await answers(({ workflowService }) => workflowService.getSystemInfo({}));
+      return isReached ? undefined : 'Temporal cannot be reached';
+    },
+    options,
+  );
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** Counts and tells of requests that Node cannot read, and answers them as Node does by itself. */
+function tellUnreadRequests(
+  server: Server,
+  { metrics, refusals }: { readonly metrics: BridgeMetrics; readonly refusals: RefusedDeliveries },
+): void {
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
+    const status = statuses[code] ?? 400;
+    // A peer that goes away, or that sends nothing in time, has sent no delivery.
+    if (code.startsWith('HPE_')) {
+      const result = status === 431 ? 'headers_too_large' : 'bad_request';
+      metrics.delivery(result);
+      refusals.refused(result, { code });
+    }
+    if (socket.writable) socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
+    socket.destroy();
   });
 }

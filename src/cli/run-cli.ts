@@ -1,5 +1,4 @@
 /** Runs the command line in a process that it does not own: returns the exit code and never exits. */
-
 import { type Command, CommanderError } from 'commander';
 import { packageVersion } from '../client/package-version.js';
 import type { Config } from '../config.js';
@@ -12,7 +11,6 @@ import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
 import { type Located, locate, namedIn } from './located.js';
 import { requireMeantValues } from './meant-values.js';
-import { misplacedText } from './misplaced-words.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
 import { createPaint, createTerminal } from './output/terminal.js';
@@ -142,4 +140,33 @@ function usageErrorOf(error: CommanderError, at: Located | undefined): JobError 
   const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ');
   const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`;
   return plainError('bad_usage', `${sentence} See ${name} --help.`);
+}
+
+/** Words of other command lines. */
+const synonyms: Readonly<Record<string, string>> = {
+  ps: 'list',
+  ls: 'list',
+  rm: 'cancel',
+  kill: 'cancel',
+  retry: 'rerun',
+};
+/** The commands with the most of such words come first. */
+const mostLikely = ['jobs', 'fanout'];
+
+/**
+ * Names the command that a first word belongs to: other command lines have `logs` and `ps` at the top.
+ * @returns undefined if no command has the first word as a subcommand
+ */
+function misplacedText(program: Command, args: readonly string[]): string | undefined {
+  const [word = '', ...rest] = args;
+  if (program.commands.some((command) => command.name() === word)) return undefined;
+  const name = synonyms[word] ?? word;
+  const having = program.commands.filter(({ commands }) => commands.some((one) => one.name() === name));
+  if (having.length === 0) return undefined;
+  const rank = (command: Command) => mostLikely.indexOf(command.name()) + 1 || mostLikely.length + 1;
+  const given = [name, ...rest.slice(0, 1).filter((arg) => /^[\w-]+$/.test(arg))].join(' ');
+  const meant = having
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((command) => `${programName} ${command.name()} ${given}`);
+  return `Unknown command '${word}'. Did you mean: ${meant.slice(0, 2).join(', or ')}?`;
 }

@@ -7,14 +7,24 @@
  * remaining actions are done oldest sandbox first, up to the night's limit.
  */
 
-import type { CleanupPlan, Decision, PlanEntry, PlannedAction, SnapshotFacts } from '../protocol/cleanup-plan.js';
+import { dataKeptMs } from '../contract/workflow-safe/limits.js';
+import type {
+  CleanupPlan,
+  Decision,
+  ExpiryWarning,
+  PlanEntry,
+  PlannedAction,
+  SandboxFacts,
+  SnapshotFacts,
+} from '../protocol/cleanup-plan.js';
 import type { CleanupPolicy, Rule } from '../protocol/cleanup-policy.js';
 import { stepText } from '../protocol/escalation.js';
+import { isDate } from '../texts/is-date.js';
+import { fitsAny } from './glob.js';
 import { type Candidate, fitsGroup, groupOf, oldestFirst, ruleFor, sinceMs } from './match.js';
 import { refusalOf } from './plan-refusals.js';
 import { unmatchedPatterns } from './policy-patterns.js';
 import { deletableSnapshots } from './snapshots.js';
-import { dataExpiresAtMs, warningsOf } from './warnings.js';
 
 export interface PlanInput {
   readonly policy: CleanupPolicy;
@@ -163,4 +173,27 @@ function failingStopOf({ facts, follower = null }: Candidate, { escalate }: Clea
   const [first] = escalate?.steps ?? [];
   const isDue = first !== undefined && (sinceMs(since, nowMs) ?? 0) >= first.afterMs;
   return { stopId, since, follower, dueStep: isDue ? stepText(first) : null };
+}
+
+/**
+ * When the service deletes the data of a stopped sandbox; undefined while the sandbox runs, and if there is no data.
+ */
+export function dataExpiresAtMs({ state, stoppedAt, dataExpiredAt, saved }: SandboxFacts): number | undefined {
+  if (state !== 'archived' || stoppedAt === null || dataExpiredAt !== null || saved === 'none') return undefined;
+  const ms = Date.parse(stoppedAt) + dataKeptMs;
+  return isDate(ms) ? ms : undefined;
+}
+
+/** The warnings that are due, the soonest expiry first. */
+export function warningsOf(policy: CleanupPolicy, candidates: readonly Candidate[], nowMs: number): ExpiryWarning[] {
+  const { protect, warnBeforeExpiryMs } = policy;
+  if (warnBeforeExpiryMs === null) return [];
+  return candidates
+    .filter(({ facts }) => facts.name !== null && fitsAny(protect, facts.name))
+    .flatMap(({ facts }) => {
+      const atMs = dataExpiresAtMs(facts);
+      if (atMs === undefined || atMs - nowMs > warnBeforeExpiryMs) return [];
+      return [{ sandboxId: facts.id, name: facts.name, dataExpiresAt: new Date(atMs).toISOString() }];
+    })
+    .sort((a, b) => Date.parse(a.dataExpiresAt) - Date.parse(b.dataExpiresAt));
 }

@@ -1,5 +1,4 @@
 /** The schema of the policy file: the accepted values, the defaults, and the meaning of each field. */
-
 import { z } from 'zod';
 import { sandboxStates } from '../contract/workflow-safe/states.js';
 import { SandflowError } from '../errors/sandflow-error.js';
@@ -7,6 +6,7 @@ import { chats } from '../protocol/chats.js';
 import { type CleanupPolicy, type Rule, type Window, weekdays } from '../protocol/cleanup-policy.js';
 import { type Escalation, parseEscalation } from '../protocol/escalation.js';
 import { ownerStatuses } from '../protocol/sandbox-owner.js';
+import { readYaml } from '../settings/read-yaml.js';
 import { durationPattern, readDurationMs } from '../texts/duration.js';
 import { isTimeZone } from '../texts/time-zone.js';
 import { patternProblem } from './glob.js';
@@ -267,4 +267,23 @@ export function policyJsonSchema(): Readonly<Record<string, unknown>> {
     description: 'What `sandflow cleanup` stops and deletes, and what it never touches.',
     ...schema,
   };
+}
+
+/** Limit of a policy, in characters: it is part of the input of a workflow and of its schedule. */
+const longestPolicy = 200_000;
+
+/**
+ * @param text YAML 1.2; JSON is YAML, too
+ * @param file its name, for errors
+ * @throws SandflowError `bad_policy`: one line for each problem, with the line of the file
+ * @example
+ * const policy = readPolicy(await readFile('nightly.yaml', 'utf8'), 'nightly.yaml');
+ */
+export function readPolicy(text: string, file: string): CleanupPolicy {
+  if (text.length > longestPolicy) throw badPolicy([`${file}: is longer than ${longestPolicy} characters`]);
+  return policyOf(readYaml(text, { file, schema: policySchema, whole: 'the policy', refuse: badPolicy }));
+}
+
+function badPolicy(problems: readonly string[], cause?: unknown): SandflowError {
+  return new SandflowError('bad_policy', `The policy is invalid:\n  ${problems.join('\n  ')}`, { cause });
 }

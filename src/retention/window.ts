@@ -77,3 +77,16 @@ export function windowsText({ windows, timeZone }: CleanupPolicy): string {
 
 const clockText = (minute: number) =>
   `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
+
+/** 02:30, for policies without windows. */
+const defaultMinute = 150;
+
+/** When the first window of the policy opens, or 02:30 without windows: a cron expression in the zone of the policy. */
+export function firstWindowCron({ windows: [first], timeZone }: CleanupPolicy): {
+  readonly cron: string;
+  readonly zone: string;
+} {
+  const { fromMinute, days } = first ?? { fromMinute: defaultMinute, days: weekdays };
+  const onDays = days.length === weekdays.length ? '*' : days.join(',').toUpperCase();
+  return { cron: `${fromMinute % 60} ${Math.floor(fromMinute / 60)} * * ${onDays}`, zone: timeZone };
+}

@@ -1,4 +1,6 @@
 /** The state of the stack as the supervisor knows it, and its answers to `sandflow status`, `up` and `down`. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../config.js';
 import type { Ask, StackStatus } from './control-protocol.js';
@@ -6,7 +8,6 @@ import type { ConnectedClient } from './control-server.js';
 import { activeSchedules, countOpenWork, openDeliveries, openJobs } from './open-work.js';
 import { removeStackRecord, type StackRecord, writeStackRecord } from './stack-record.js';
 import type { Stack } from './start-stack.js';
-import { untilIdle } from './until-idle.js';
 
 /** How long the supervisor waits for Temporal before it answers, in ms. */
 const answerWithinMs = 2_000;
@@ -140,4 +141,41 @@ export function createStackWatch(
     },
     close,
   };
+}
+
+const maxCheckIntervalMs = 2_000;
+
+interface UntilIdleOptions {
+  /** Number of clients that are connected now. */
+  readonly clients: () => number;
+  /** Requests the number of open jobs from Temporal. If this fails, the stack counts as busy: jobs may be open. */
+  readonly openJobs: () => Promise<number>;
+  /** How long there must have been no clients and no open jobs, in ms. */
+  readonly idleMs: number;
+  /** True if the stack stays up while it is idle. Default: false. */
+  readonly isKept?: () => boolean;
+  /**
+   * Called at each check with the time since which the stack is idle, in ms since the epoch; undefined while it is not
+   * idle.
+   */
+  readonly onCheck?: (quietSinceMs: number | undefined) => void;
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves true when no client and no open job have been seen for `idleMs`, false when the signal ends the wait. */
+export async function untilIdle(options: UntilIdleOptions): Promise<boolean> {
+  const { clients, openJobs, idleMs, isKept = () => false, onCheck, signal } = options;
+  const checkIntervalMs = Math.min(maxCheckIntervalMs, Math.max(idleMs / 4, 20));
+  let quietSince: number | undefined;
+  while (!signal.aborted) {
+    const isQuiet = async () =>
+      !isKept() && clients() === 0 && (await openJobs().catch(() => 1)) === 0 && clients() === 0 && !isKept();
+    if (!(await isQuiet())) quietSince = undefined;
+    else if (quietSince === undefined) quietSince = Date.now();
+    else if (Date.now() - quietSince >= idleMs) return true;
+    onCheck?.(quietSince);
+    await sleep(checkIntervalMs, undefined, { signal }).catch(() => undefined);
+  }
+  return false;
 }

@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { anySignal } from '../os/any-signal.js';
@@ -23,7 +24,6 @@ import {
 } from './children.js';
 import type { StackDescription } from './control-protocol.js';
 import { type KeptService, keepRunning } from './keep-running.js';
-import { startBridgeLater } from './late-bridge.js';
 import { localServiceProgram } from './local-service-program.js';
 import { choosePorts, type StackPorts } from './ports.js';
 import { startReadyChild } from './ready-child.js';
@@ -207,4 +207,34 @@ function describe(
 
 function pidsOf(running: readonly KeptService[]): Record<string, number | undefined> {
   return Object.fromEntries(running.map((service) => [service.name, service.pid()]));
+}
+
+const pauseMs = 500;
+
+interface LateBridgeOptions {
+  readonly hasSecret: () => boolean;
+  readonly start: () => Promise<KeptService>;
+  readonly onStarted: (bridge: KeptService) => void;
+  readonly log: (line: string) => void;
+}
+
+/** @returns a function that ends the wait; then no bridge is starting any more */
+function startBridgeLater({ hasSecret, start, onStarted, log }: LateBridgeOptions): () => Promise<void> {
+  const over = new AbortController();
+  const wait = async () => {
+    while (!over.signal.aborted) {
+      await sleep(pauseMs, undefined, { signal: over.signal }).catch(() => undefined);
+      if (over.signal.aborted || !hasSecret()) continue;
+      try {
+        return onStarted(await start());
+      } catch (error) {
+        log(`the bridge could not be started: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  };
+  const waiting = wait();
+  return async () => {
+    over.abort();
+    await waiting;
+  };
 }

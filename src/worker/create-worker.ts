@@ -13,11 +13,11 @@ import { defaultForksPerSecond } from '../contract/workflow-safe/limits.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { requireCounts, requirePositive } from '../settings/required-numbers.js';
 import { requireOptions } from '../settings/required-options.js';
-import { requireWorkerConnection } from '../temporal/connect-worker.js';
+import { clientOfWorker, requireWorkerConnection } from '../temporal/connect-worker.js';
+import { createProbe, type Probe } from '../temporal/probe.js';
 import { requireProc } from '../temporal/require-proc.js';
 import { activityFailures } from './activity-failures.js';
 import { countCalls } from './count-calls.js';
-import { createReadiness } from './readiness.js';
 import { workflowSource } from './workflow-bundle.js';
 
 /** An activity of your own. Its arguments and its result must be JSON. */
@@ -197,4 +197,26 @@ function allActivities(options: SandflowWorkerOptions) {
   if (taken.length === 0) return { ...sandflows, ...own };
   const message = `sandflow has activities named ${taken.join(', ')}: rename yours.`;
   throw new SandflowError('bad_argument', message);
+}
+
+/** Says why the workers of a process take no tasks now. */
+function createReadiness(
+  workers: readonly Pick<Worker, 'getStatus'>[],
+  { connection, namespace }: { readonly connection: NativeConnection; readonly namespace: string },
+): Probe {
+  return createProbe(clientOfWorker({ connection, namespace }), async (answers) => {
+    const problem = problemOf(workers);
+    if (problem !== undefined) return problem;
+    // Unlike a question about the server, this one also fails if the namespace or the access to it is gone.
+    const isReached = await answers(({ workflowService }) => workflowService.describeNamespace({ namespace }));
+    return isReached ? undefined : 'Temporal cannot be reached, or refuses the namespace';
+  });
+}
+
+function problemOf(workers: readonly Pick<Worker, 'getStatus'>[]): string | undefined {
+  const statuses = workers.map((worker) => worker.getStatus());
+  if (statuses.some(({ runState }) => runState === 'INITIALIZED')) return 'the worker starts';
+  if (statuses.some(({ runState }) => runState !== 'RUNNING')) return 'the worker stops';
+  const failed = statuses.some((status) => [status.workflowPollerState, status.activityPollerState].includes('FAILED'));
+  return failed ? 'a poller has failed' : undefined;
 }

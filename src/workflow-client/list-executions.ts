@@ -3,7 +3,6 @@ import type { Client } from '@temporalio/client';
 import { jobIdOfWorkflow, jobWorkflowId } from '../addresses/addresses.js';
 import { workflowTypes } from '../protocol/messages.js';
 import { chainStart } from '../temporal/chain-start.js';
-import { type Listed, newestStarts } from '../temporal/newest-starts.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../temporal/readable-memos.js';
 import { checkDeployment } from './cleanups/cleanup-input.js';
 import { type Labels, labelsIn } from './labels.js';
@@ -188,4 +187,33 @@ export function hasFailed({
 
 function textIn(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+/** An entry of such a list. */
+interface Listed<Row> {
+  /** ISO 8601 time. Neither this entry nor any after it in its list started later. */
+  readonly notAfter: string;
+  /** Undefined if the entry is not wanted. */
+  readonly row: Row | undefined;
+}
+
+/**
+ * Reads each list only as far as it may still hold one of the newest.
+ * @returns at most `limit` rows, those that started last first
+ */
+async function newestStarts<Row extends { readonly startedAt: string }>(
+  lists: Iterable<AsyncIterable<Listed<Row>>>,
+  limit: number,
+): Promise<Row[]> {
+  const newest: Row[] = [];
+  for (const list of lists) {
+    for await (const { notAfter, row } of list) {
+      const oldest = newest[limit - 1];
+      if (oldest && notAfter <= oldest.startedAt) break;
+      if (!row) continue;
+      newest.splice(newest.findLastIndex(({ startedAt }) => startedAt >= row.startedAt) + 1, 0, row);
+      if (newest.length > limit) newest.pop();
+    }
+  }
+  return newest;
 }

@@ -1,17 +1,23 @@
 /** `sandflow cleanup run`, `plan` and `report`. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanupPrefix } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
-import type { CleanupInput, CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
+import { aborted } from '../../os/aborted.js';
+import { anySignal } from '../../os/any-signal.js';
+import type { CleanupInput, CleanupProgress, CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { readStoredJson } from '../../result-store/stored-json.js';
 import { type CleanupPolicy, withOpenWindows } from '../../retention/index.js';
-import type { CleanupListed } from '../../workflow-client/cleanups/cleanup-client.js';
+import type { CleanupHandle, CleanupListed } from '../../workflow-client/cleanups/cleanup-client.js';
 import type { CommandContext } from '../command.js';
 import { movedText } from '../connect/local-clock.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodeOfEnd, exitCodes } from '../exit-codes.js';
+import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
+import type { Reporter } from '../output/reporter.js';
+import { createScreenLines, textLine } from '../output/screen-lines.js';
 import { tableWidth } from '../output/table.js';
 import { createPaint } from '../output/terminal.js';
 import { programName } from '../program-name.js';
@@ -69,7 +75,6 @@ export async function runPolicy(
       reporter.notice(comeBack, 'detail');
       return exitCodes.done;
     }
-    const { watchCleanup } = await import('./watch-cleanup.js');
     const summary = await watchCleanup(handle, io, reporter);
     if (summary === undefined) {
       io.stderr.write(`Detached; cleanup ${id} continues. ${comeBack}\n`);
@@ -150,4 +155,48 @@ async function readReport(results: ResultStore, { reportRef }: CleanupSummary): 
     if (error instanceof SandflowError && error.code === 'result_of_other_version') throw error;
     return undefined;
   });
+}
+
+const lookEveryMs = 1_000;
+
+/** Returns undefined after Ctrl-C; the cleanup continues. */
+async function watchCleanup(
+  handle: CleanupHandle,
+  { stderr, interrupted }: Pick<CliIo, 'stderr' | 'interrupted'>,
+  reporter: Reporter,
+): Promise<CleanupSummary | undefined> {
+  const { cleanupProgress } = await import('../../workflow-client/cleanups/cleanup-client.js');
+  const status = createScreenLines(stderr, { enabled: true });
+  const over = new AbortController();
+  const stopped = anySignal([over.signal, interrupted]);
+  let blockedSince = '';
+  const look = async () => {
+    while (!stopped.aborted) {
+      await sleep(lookEveryMs, undefined, { signal: stopped });
+      // If no worker answers now, the result still arrives later.
+      const progress = await cleanupProgress(handle).catch(() => undefined);
+      if (!progress || stopped.aborted) continue;
+      status.show((width) => [textLine(progressText(progress), width)]);
+      const { blocked } = progress;
+      if (blocked && blocked.since !== blockedSince) {
+        status.close();
+        reporter.notice(`The service refuses requests for now (${blocked.message}); the cleanup waits and retries.`);
+      }
+      blockedSince = blocked?.since ?? '';
+    }
+  };
+  const looking = look().catch(() => undefined);
+  try {
+    return await Promise.race([handle.result(), aborted(interrupted).then(() => undefined)]);
+  } finally {
+    over.abort();
+    await looking;
+    status.close();
+  }
+}
+
+function progressText({ phase, due, counts }: CleanupProgress): string {
+  if (phase === 'planning') return 'planning: reading the sandboxes and their owners';
+  const done = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return `${phase}: ${done} of ${due ?? '?'} done, ${counts.deleted} deleted, ${counts.stopped} stopped`;
 }

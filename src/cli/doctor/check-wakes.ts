@@ -1,7 +1,9 @@
 /** Checks that webhooks wake jobs. It finds what no other check sees, such as a URL that the service cannot reach. */
 import type { Client } from '@temporalio/client';
-import { readWakes } from '../../workflow-client/jobs/read-wakes.js';
+import type { Wake } from '../../protocol/job/job-result.js';
+import { jobHandle } from '../../workflow-client/jobs/job-client.js';
 import { reportWakes } from '../../workflow-client/jobs/wake-report.js';
+import { type ListJobsOptions, listJobs } from '../../workflow-client/list-executions.js';
 import { polledText } from '../webhooks/polled-waits.js';
 import { type Check, ok, skipped, warning } from './check.js';
 
@@ -21,4 +23,32 @@ export async function checkWakes(client: Client, { deployment }: { readonly depl
     return ok('wakes', `In the newest jobs, webhooks ended ${report.byWebhook} of ${report.waits} waits.`);
   const mend = 'Check that the service can reach the registered URL. After a repair, run a job and repeat this check.';
   return warning('wakes', `In the newest jobs, ${polled}`, mend);
+}
+
+/** Each result is one call to Temporal. */
+const atOnce = 16;
+
+/**
+ * Reads the results of the newest jobs that have ended, without items of batches.
+ * @returns the wakes of each job; null for a job without a readable result
+ * @throws SandflowError `bad_configuration`
+ */
+export async function readWakes(
+  client: Client,
+  options: Pick<ListJobsOptions, 'deployment' | 'since' | 'limit'>,
+): Promise<(readonly Wake[] | null)[]> {
+  const { deployment } = options;
+  const ended = (await listJobs(client, options)).filter(({ status }) => status === 'completed');
+  const found: (readonly Wake[] | null)[] = [];
+  for (let at = 0; at < ended.length; at += atOnce) {
+    const page = ended.slice(at, at + atOnce).map(async ({ jobId }) => {
+      try {
+        return (await jobHandle(client, { deployment, jobId }).result()).wakes;
+      } catch {
+        return null;
+      }
+    });
+    found.push(...(await Promise.all(page)));
+  }
+  return found;
 }

@@ -2,9 +2,9 @@
 import { open, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namingFullDisk } from '../../errors/disk-full.js';
+import { makeFolderOf } from '../../os/inner-folder.js';
 import { isFolder, makeFolders } from '../../os/make-folders.js';
 import type { FanoutAddress } from '../../workflow-client/fanouts/fanout-client.js';
-import { makeDefaultFolder } from '../default-folder.js';
 import { systemCodeOf } from '../error-fields.js';
 import type { CliIo } from '../io.js';
 import { requirePlaces } from '../output-places.js';
@@ -79,4 +79,17 @@ async function batchOf(path: string): Promise<string | undefined> {
   } finally {
     await file?.close();
   }
+}
+
+/**
+ * Creates the default folder for results. A link in its place may come from the code of a project and lead anywhere, so
+ * it is refused.
+ * @throws UsageError if something else is in its place
+ */
+async function makeDefaultFolder(cwd: string, name: string): Promise<void> {
+  const folder = resolve(cwd, name);
+  await namingFullDisk(folder, () => makeFolderOf(join(folder, 'file'), cwd)).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== undefined) throw cause;
+    throw new UsageError(`${folder} is a link or a file. Remove it, or choose another folder with --out.`, { cause });
+  });
 }

@@ -8,9 +8,11 @@ export const addLocal: AddCommand = (parent, context) => {
   });
   declareLog(local).action(async (options) => (await import('./show-log.js')).showLog(options, context));
   declareAssumptions(local).action(async (options) =>
-    (await import('./assumptions.js')).listAssumptions(options, context),
+    (await import('./administer.js')).listAssumptions(options, context),
   );
-  declareClock(local).action(async (options) => (await import('./clock.js')).setClock(options, context));
-  declareSeed(local).action(async (file, options) => (await import('./seed.js')).seedState(file, options, context));
-  declareReset(local).action(async (options) => (await import('./reset.js')).resetState(options, context));
+  declareClock(local).action(async (options) => (await import('./administer.js')).setClock(options, context));
+  declareSeed(local).action(async (file, options) =>
+    (await import('./administer.js')).seedState(file, options, context),
+  );
+  declareReset(local).action(async (options) => (await import('./administer.js')).resetState(options, context));
 };

@@ -1,14 +1,19 @@
-/** Stores what a schedule runs. The schedule is still unchanged then. */
-
+/** Stores what a schedule runs, after asking the service about it as the command that runs the file does. */
 import { withoutSecrets } from '../../errors/without-secrets.js';
+import type { ScheduledWork } from '../../protocol/schedule.js';
 import { cut } from '../../texts/length.js';
 import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';
 import { checkSchedule } from '../../workflow-client/schedules/schedule-input.js';
+import { scheduledBatch, scheduledCleanup, scheduledJob } from '../../workflow-client/schedules/scheduled-work.js';
+import { checkWanted } from '../connect/check-wanted.js';
 import type { Platform } from '../connect/platform.js';
+import { filledItems } from '../fanout/run-fanout.js';
 import type { CliIo } from '../io.js';
 import type { Notices } from '../output/reporter.js';
+import { jobInputOf } from '../run/job-input.js';
+import { readPutFiles } from '../run/put-files.js';
 import type { ReadSchedule } from './read-schedule.js';
-import { storeWork } from './store-work.js';
+import type { ScheduledFile } from './scheduled-file.js';
 
 /** The whole text of a prompt is part of the work. */
 const longestWord = 200;
@@ -17,7 +22,7 @@ const longestWord = 200;
 export async function prepareSchedule(
   { file, ...schedule }: ReadSchedule,
   platform: Platform,
-  options: { readonly io: Pick<CliIo, 'interrupted'>; readonly notices: Notices },
+  options: StoreOptions,
 ): Promise<PutScheduleOptions> {
   const { deployment, taskQueue } = platform.config;
   const work = await storeWork(schedule.name, file, platform, options);
@@ -29,4 +34,39 @@ export async function prepareSchedule(
 /** A secret is removed before it could be cut. */
 function wordsToKeep(words: readonly string[]): string[] {
   return words.map((word) => cut(withoutSecrets(word), longestWord));
+}
+
+interface StoreOptions {
+  readonly io: Pick<CliIo, 'interrupted'>;
+  readonly notices: Notices;
+}
+
+/** @param schedule name of the schedule */
+async function storeWork(
+  schedule: string,
+  file: ScheduledFile,
+  platform: Platform,
+  { io, notices }: StoreOptions,
+): Promise<ScheduledWork> {
+  const { temporal, config, service, sharedResults: results } = platform;
+  const asking = { service, signal: io.interrupted, notices };
+  const storing = { schedule, results, promptInSummary: config.promptSummaries };
+  switch (file.kind) {
+    case 'job': {
+      const { read, options } = file;
+      if (options.check) await checkWanted(read.wanted, asking);
+      const put = await readPutFiles(read.localFiles, platform.keepInput);
+      const { jobId: _, ...input } = jobInputOf(options, { ...read.parts, put });
+      return scheduledJob(temporal, input, { ...storing, labels: read.labels });
+    }
+    case 'batch': {
+      const { read, options } = file;
+      if (options.check) await checkWanted(read.wanted, asking);
+      const { batchId: _, ...input } = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
+      const items = filledItems(read, platform, io.interrupted);
+      return scheduledBatch(temporal, input, items, { ...storing, labels: read.labels });
+    }
+    case 'cleanup':
+      return scheduledCleanup({ deployment: config.deployment, policy: file.policy });
+  }
 }

@@ -19,7 +19,7 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
   };
   const all = await withPlatform(context, {}, async ({ reads, temporal }, reporter) => {
     const sandboxes = await reads.listAllSandboxes({}, { signal: io.interrupted });
-    const { openStopReports } = await import('../../workflow-client/stops/list-stops.js');
+    const { openStopReports } = await import('../../workflow-client/stops/read-stops.js');
     const reports = await openStopReports(
       temporal,
       sandboxes.map(({ id }) => id),

@@ -1,20 +1,23 @@
 /** `sandflow stop`, after its command line was checked. */
+
+import { SandflowError } from '../../errors/sandflow-error.js';
 import type { StopRequest } from '../../protocol/stop.js';
+import { findStopRequest } from '../../workflow-client/stops/read-stops.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
+import { type CheckSourceOptions, checkSource } from '../connect/check-source.js';
 import { createConcurrencyLimit } from '../connect/concurrency-limit.js';
 import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
-import type { Reporter } from '../output/reporter.js';
+import type { Notices, Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { chooseSandboxes, confirmWork } from './choose-sandboxes.js';
 import type { StopCommandOptions } from './options.js';
-import { createReconnectingClient } from './reconnecting-client.js';
+import { createReconnectingClient, type ReconnectingClient } from './reconnecting-client.js';
 import type { StopCommand } from './stop-request.js';
 import { endText, isGood, reattachHint, type StopEnd } from './stop-text.js';
-import { createVisibilityCheck } from './visibility-check.js';
 import { watchStopToEnd } from './watch-to-end.js';
 import { workInEach, workInNamed } from './work-in-sandboxes.js';
 
@@ -103,4 +106,48 @@ function exitCodeOf(ends: readonly Ended[], request: StopRequest, waited: boolea
   if (ends.every(({ end }) => isGood(end, waited))) return exitCodes.done;
   const codes = ends.map(({ end }) => (end.kind === 'failed' ? end.exitCode : exitCodes.otherOutcome));
   return codes.every((code) => code === codes[0]) ? (codes[0] ?? exitCodes.done) : exitCodes.otherOutcome;
+}
+
+interface VisibilityCheckOptions {
+  readonly service: CheckSourceOptions['service'];
+  readonly link: ReconnectingClient;
+  readonly reporter: Notices;
+  readonly interrupted: AbortSignal;
+  /** The id that the user gave the request; undefined for a new request. */
+  readonly requestId: string | undefined;
+  /** False: says that the sandbox is not shown, and lets the stop be requested. */
+  readonly refuses: boolean;
+  /** Pauses between reads of what is not found, in ms. Default: those of `checkSource`. */
+  readonly pausesMs?: readonly number[];
+}
+
+/**
+ * Asks the service whether a sandbox exists before its stop is requested. The workflow of a stop cannot tell a wrong id
+ * from a sandbox that is too new to be shown, so it asks for a minute and a half before it believes a 404.
+ * @returns a check that throws a SandflowError `sandbox_not_found`
+ */
+export function createVisibilityCheck({
+  service,
+  link,
+  reporter,
+  interrupted,
+  requestId,
+  refuses,
+  pausesMs,
+}: VisibilityCheckOptions): (sandboxId: string) => Promise<void> {
+  return async (sandboxId) => {
+    // A repeated request resumes its wait, whatever became of the sandbox.
+    const isRepeated =
+      requestId !== undefined && (await link.call((temporal) => findStopRequest(temporal, sandboxId, requestId)));
+    if (isRepeated) return;
+    const asking = { service, signal: interrupted, notices: reporter, pausesMs: refuses ? pausesMs : [] };
+    try {
+      await checkSource({ kind: 'sandbox', sandboxId, use: 'stop' }, asking);
+    } catch (error) {
+      if (refuses || !(error instanceof SandflowError)) throw error;
+      reporter.notice(
+        `${sandboxId}: the service does not show this sandbox. It may be new: its stop waits up to 90 s for it.`,
+      );
+    }
+  };
 }

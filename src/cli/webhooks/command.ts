@@ -1,5 +1,7 @@
+import { keepUrlSecrets } from '../../secrecy/known-secrets.js';
+import { isLoopbackHost } from '../../texts/urls.js';
 import type { AddCommand } from '../command.js';
-import { checkUrl } from './check-url.js';
+import { UsageError } from '../usage-error.js';
 import { declareConnect, declareDelete, declareList, declareRotate, declareWebhooks } from './options.js';
 
 /** `sandflow webhooks`: manages webhooks at the service. Secrets are written to a file and never printed. */
@@ -19,3 +21,17 @@ export const addWebhooks: AddCommand = (parent, context) => {
     (await import('./registrations.js')).deleteRegistration(webhookId, options, context),
   );
 };
+
+/** @throws UsageError for a URL that the service cannot deliver to */
+export function checkUrl(url: string): void {
+  keepUrlSecrets(url);
+  const protocol = URL.canParse(url) ? new URL(url).protocol : '';
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    throw new UsageError(`--url: "${url}" is not a URL, like https://bridge.example.com/webhooks/sandbox.`);
+  }
+  if (protocol === 'http:' && !isLoopbackHost(new URL(url).hostname)) {
+    throw new UsageError(
+      '--url: the service delivers only to https://. Use http:// only for a bridge on this machine.',
+    );
+  }
+}

@@ -8,9 +8,9 @@ import type { Kind, Setting } from '../../job-settings/setting.js';
 import type { PromptStep, SandboxSource } from '../../protocol/job/job-input.js';
 import { maxSteps, maxTextBytes } from '../../protocol/limits.js';
 import { bytesOf } from '../../protocol/stored-text.js';
+import { editsBetween } from '../../texts/edits.js';
 import { jobEscalationSchema } from './escalation-schema.js';
 import { notifyTargetSchema } from './notify-target.js';
-import { openObject } from './open-object.js';
 
 const positiveMs = z.number().int().positive();
 /** A duration of up to two years. No data is kept for longer. */
@@ -148,3 +148,28 @@ export const promptStepSchema = openObject({ prompt: textSchema, ...shapeOf(sett
   'new',
   'conversationId',
 ]) as unknown as z.ZodType<PromptStep>;
+
+/**
+ * An object of these fields, and of any others. Refuses a field that looks like a misspelt one.
+ * @param setBySandflow names of fields of the request that the object may not have
+ */
+function openObject<Shape extends z.ZodRawShape>(shape: Shape, setBySandflow: readonly string[]) {
+  return z
+    .object(shape)
+    .catchall(z.json().optional())
+    .superRefine((value, context) => {
+      for (const name of Object.keys(value)) {
+        if (Object.hasOwn(shape, name)) continue;
+        const meant = Object.keys(shape).find((known) => isMisspelt(name, known));
+        const hint = meant === undefined ? 'sandflow sets this field itself' : `unknown field, did you mean ${meant}?`;
+        if (meant !== undefined || setBySandflow.includes(name)) {
+          context.addIssue({ code: 'custom', path: [name], message: hint });
+        }
+      }
+    });
+}
+
+function isMisspelt(name: string, known: string): boolean {
+  if (Math.abs(name.length - known.length) > 2) return false;
+  return editsBetween(name.toLowerCase(), known.toLowerCase()) <= Math.min(2, known.length / 3);
+}

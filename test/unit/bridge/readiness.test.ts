@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
-import { createReadiness } from '../../../src/bridge/readiness.js';
+import { createReadiness } from '../../../src/bridge/create-bridge.js';
 
 it('waits no longer than its deadline, although a connection may go on trying', async () => {
   const client = {

@@ -36,11 +36,9 @@ const checks: readonly (readonly [command: string, file: string])[] = [
   ['schedule show and list', 'schedule/show-schedule.ts'],
   ['schedule pause, resume, run-now and remove', 'schedule/change-schedule.ts'],
   ['webhooks', 'webhooks/registrations.ts'],
-  ['webhooks connect', 'webhooks/check-url.ts'],
+  ['webhooks connect', 'webhooks/command.ts'],
   ['local', 'local/serve-local.ts'],
-  ['local clock', 'local/clock.ts'],
-  ['local seed', 'local/seed.ts'],
-  ['local reset', 'local/reset.ts'],
+  ['local clock, seed and reset', 'local/administer.ts'],
   ['bridge and codec-server', 'serve/serving.ts'],
   ['api', 'api/call-api.ts'],
 ];
@@ -60,10 +58,7 @@ describe('the check of the command line loads no client of Temporal or of the se
 const commands: readonly (readonly [command: string, files: readonly string[]])[] = [
   ['jobs list', ['connect/platform.ts', '../workflow-client/list-executions.ts']],
   ['run', ['connect/platform.ts', 'connect/local-facts.ts', 'run/run-job.ts']],
-  [
-    'cleanup plan',
-    ['connect/platform.ts', 'cleanup/watch-cleanup.ts', '../workflow-client/cleanups/cleanup-client.ts'],
-  ],
+  ['cleanup plan', ['connect/platform.ts', 'cleanup/run-cleanup.ts', '../workflow-client/cleanups/cleanup-client.ts']],
   ['status', ['stack/show-stack.ts']],
 ];
 

@@ -3,7 +3,7 @@ import type { Sandbox } from '../../../src/contract/records/sandbox-records.js';
 import { factsOf } from '../../../src/retention/facts.js';
 import { fitsAny } from '../../../src/retention/glob.js';
 import { ownershipOf } from '../../../src/retention/ownership.js';
-import { dataExpiresAtMs } from '../../../src/retention/warnings.js';
+import { dataExpiresAtMs } from '../../../src/retention/plan.js';
 
 const at = (day: number) => `2026-06-${String(day).padStart(2, '0')}T00:00:00.000Z`;
 const sandbox = (over: Partial<Sandbox>): Sandbox => ({

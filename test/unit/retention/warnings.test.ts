@@ -1,7 +1,7 @@
 /** Warnings before the service deletes the data of a protected sandbox. */
 import { describe, expect, test } from 'vitest';
 import type { SandboxFacts } from '../../../src/protocol/cleanup-plan.js';
-import { dataExpiresAtMs, warningsOf } from '../../../src/retention/warnings.js';
+import { dataExpiresAtMs, warningsOf } from '../../../src/retention/plan.js';
 import { candidateWith, daysAgo, factsWith, nowMs, policyWith } from './builders.js';
 
 const dayMs = 86_400_000;

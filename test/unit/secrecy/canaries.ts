@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { readSecrets } from '../../../src/bridge/index.js';
 import { notifyTargetOf } from '../../../src/cli/notify/notify-target.js';
-import { checkUrl } from '../../../src/cli/webhooks/check-url.js';
+import { checkUrl } from '../../../src/cli/webhooks/command.js';
 import { readConfig } from '../../../src/config.js';
 import {
   createCodecServer,

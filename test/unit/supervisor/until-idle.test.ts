@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { untilIdle } from '../../../src/supervisor/until-idle.js';
+import { untilIdle } from '../../../src/supervisor/stack-watch.js';
 
 const never = new AbortController().signal;
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createVisibilityCheck } from '../../../../src/cli/stops/visibility-check.js';
+import { createVisibilityCheck } from '../../../../src/cli/stops/stop-sandboxes.js';
 import { aSandbox, createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
 
 const closing = createClosing();
