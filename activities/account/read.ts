@@ -16,11 +16,6 @@ import {
   webhookView,
 } from './redact.js';
 
-export interface ApiKeyUsage {
-  readonly usage: ResponseOf<'getApiKeyUsage'>['usage'];
-  readonly resources: ResponseOf<'getApiKeyUsage'>['resources'];
-}
-
 export function createAccountReads(client: SandboxClient) {
   return {
     /** The current user. Safe to repeat. */
@@ -102,7 +97,7 @@ export function createAccountReads(client: SandboxClient) {
     },
 
     /** Requests and resources of a key, also after it was revoked; null when it is unknown. */
-    async getApiKeyUsage(apiKeyId: string): Promise<ApiKeyUsage | null> {
+    async getApiKeyUsage(apiKeyId: string) {
       return repeatable(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getApiKeyUsage(apiKeyId, { signal })));
         return answer && { usage: answer.usage, resources: answer.resources };

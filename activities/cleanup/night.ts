@@ -7,17 +7,6 @@ import { workflowTypes } from '../../src/protocol/messages.js';
 import { type CleanupPolicy, nightBeganAtMs } from '../../src/retention/index.js';
 import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
 
-export interface Night {
-  /** Number of actions that other runs have taken from the limit of this night. */
-  readonly taken: number;
-  /** The part of `taken` that belongs to ended runs. */
-  readonly ended: number;
-  /** Number of sandboxes that the first run of this night counted, or null. */
-  readonly fleet: number | null;
-  /** Workflow id of a run that started earlier and has not finished, or null. */
-  readonly otherRun: string | null;
-}
-
 export interface NightQuery {
   readonly deployment: string;
   readonly policy: CleanupPolicy;
@@ -30,10 +19,13 @@ export interface NightQuery {
 const lookBackMs = 86_400_000;
 
 /**
+ * Reads what other runs of the night did: the actions that they took from its limit, how many sandboxes the first one
+ * counted, and the id of one that started earlier and has not ended.
+ *
  * Before a run acts, it writes its next actions into its memo. So the actions of a killed run count too.
  * @throws SandflowError if the memo of a run is unreadable: its actions are unknown, and must not count as zero
  */
-export async function readNight(client: Client, night: NightQuery): Promise<Night> {
+export async function readNight(client: Client, night: NightQuery) {
   const { deployment, policy, nowMs } = night;
   const beganAtMs = nightBeganAtMs(policy, nowMs);
   const since = new Date(Math.min(beganAtMs, nowMs - lookBackMs)).toISOString();
@@ -42,6 +34,7 @@ export async function readNight(client: Client, night: NightQuery): Promise<Nigh
     `WorkflowId STARTS_WITH '${cleanupPrefix(deployment)}'`,
     `StartTime >= '${since}'`,
   ].join(' AND ');
+  // How many actions other runs have taken from the limit of this night, and those of them that have ended.
   let taken = 0;
   let ended = 0;
   let first: { readonly startedMs: number; readonly fleet: number } | undefined;

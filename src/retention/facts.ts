@@ -82,12 +82,7 @@ function differences(compared: Partial<SandboxFacts>, now: SandboxFacts): (keyof
   return (Object.keys(compared) as (keyof SandboxFacts)[]).filter((fact) => compared[fact] !== now[fact]);
 }
 
-function failedForMs({ requestedAt, lastAttemptAt }: StopTimes): number | null {
+function failedForMs({ requestedAt, lastAttemptAt }: NonNullable<Sandbox['stop']>): number | null {
   const ms = Date.parse(lastAttemptAt ?? '') - Date.parse(requestedAt ?? '');
   return Number.isNaN(ms) ? null : ms;
-}
-
-interface StopTimes {
-  readonly requestedAt?: string | null | undefined;
-  readonly lastAttemptAt?: string | null | undefined;
 }

@@ -8,14 +8,10 @@ import { mayDelete } from './plan-refusals.js';
 
 type Matched = 'name' | 'environment' | 'creator' | 'snapshotName';
 
-interface KindOfPattern extends PolicyPattern {
-  readonly matched: readonly Matched[];
-}
-
 const protecting = { where: 'protect', matched: ['name', 'snapshotName'] } as const;
 
 /** In the order of the file. */
-export function patternsOf({ protect, rules }: Pick<CleanupPolicy, 'protect' | 'rules'>): KindOfPattern[] {
+export function patternsOf({ protect, rules }: Pick<CleanupPolicy, 'protect' | 'rules'>) {
   const inRules = rules.flatMap(({ rule, match, snapshotNames }) => {
     const of = (field: Matched, patterns: readonly (string | null)[] | null) =>
       (patterns ?? []).flatMap((pattern) =>

@@ -54,21 +54,13 @@ export async function connectTemporal(
   }
 }
 
-interface SplitTarget {
-  readonly connectionOptions: Pick<ClientConnectConfig['connectionOptions'], 'tls' | 'apiKey' | 'metadata'> & {
-    readonly address: string;
-  };
-  readonly namespace: string;
-  readonly address: string;
-}
-
 /**
  * Splits a target into the values that client and worker connections need. They include the metadata, key and TLS
  * settings of the environment.
  * @throws SandflowError `bad_argument` for an address that is not `host:port`; `bad_api_key`, `bad_configuration` for a
  * header that cannot be sent
  */
-export function splitTarget(target: TemporalTarget): SplitTarget {
+export function splitTarget(target: TemporalTarget) {
   requireOptions({ target }, { target: 'an object' });
   if (!('connectionOptions' in target)) requireOptions(target, { address: 'a text' });
   const namespace = target.namespace ?? 'default';

@@ -1,25 +1,19 @@
 /** Collects bytes that arrive in pieces. */
 
-export interface ByteCollector {
-  /** In bytes. */
-  readonly size: number;
-  add(piece: Uint8Array): void;
-  /** All bytes so far, in one array. */
-  bytes(): Uint8Array;
-}
-
-export function createByteCollector(): ByteCollector {
+export function createByteCollector() {
   const pieces: Uint8Array[] = [];
   let size = 0;
   return {
+    /** In bytes. */
     get size() {
       return size;
     },
-    add(piece) {
+    add(piece: Uint8Array): void {
       pieces.push(piece);
       size += piece.length;
     },
-    bytes() {
+    /** All bytes so far, in one array. */
+    bytes(): Uint8Array {
       const whole = new Uint8Array(size);
       let at = 0;
       for (const piece of pieces) {

@@ -22,16 +22,17 @@ export function wasReset(carried: CarriedJob): boolean {
   return carried.wasReset;
 }
 
-interface JobSoFar {
-  readonly carried: CarriedJob;
-  readonly input: JobInput;
-}
-
 /**
  * True if an earlier run may have created the sandbox. The answer to a create with a reused key does not show whether
  * the sandbox is new, and a list may omit it.
  */
-export function mayBeOfEarlierRun({ carried, input }: JobSoFar): boolean {
+export function mayBeOfEarlierRun({
+  carried,
+  input,
+}: {
+  readonly carried: CarriedJob;
+  readonly input: JobInput;
+}): boolean {
   return carried.isFound || wasReset(carried) || input.origin?.lookFirst === true;
 }
 

@@ -30,12 +30,7 @@ export interface JobHold {
   readonly next: readonly string[];
 }
 
-interface PhaseText {
-  readonly doing: string;
-  readonly words: string;
-}
-
-const phaseTexts: Readonly<Record<JobPhase, PhaseText>> = {
+const phaseTexts: Readonly<Record<JobPhase, { readonly doing: string; readonly words: string }>> = {
   creating: { doing: 'creating the sandbox', words: 'forking' },
   resuming: { doing: 'resuming the sandbox', words: 'resuming' },
   waiting_for_sandbox: { doing: 'waiting for the sandbox', words: 'starting' },

@@ -4,19 +4,13 @@ const longestPreviewBytes = 8_000;
 /** Limit of all previews together: the report is one file, and a browser must open it quickly. */
 const mostBytes = 4_000_000;
 
-/** The first bytes of collected text files, for the report. */
-export interface Previews {
-  readonly all: ReadonlyMap<string, string>;
-  /** Keeps the beginning of a file, if the file is text and there is room. */
-  add(ref: string, content: Buffer): void;
-}
-
-export function createPreviews(): Previews {
+export function createPreviews() {
   const all = new Map<string, string>();
   let room = mostBytes;
   return {
-    all,
-    add(ref, content) {
+    all: all as ReadonlyMap<string, string>,
+    /** Keeps the beginning of a file, if the file is text and there is room. */
+    add(ref: string, content: Buffer): void {
       const begin = content.subarray(0, longestPreviewBytes);
       if (begin.length === 0 || begin.length > room || all.has(ref)) return;
       const text = textOf(begin, content.length > begin.length);

@@ -32,12 +32,7 @@ export interface Reporter extends Notices {
   close(): void;
 }
 
-export interface ReporterOptions {
-  readonly stream: OutputStream;
-  readonly quiet: boolean;
-}
-
-export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
+export function createReporter({ stream, quiet }: { stream: OutputStream; quiet: boolean }): Reporter {
   const paint = createPaint(stream);
   const status = createScreenLines(stream, { enabled: !quiet });
   const isRepeated = createRepeats();

@@ -12,11 +12,6 @@ import type { SshOptions } from './options.js';
 /** The private keys that OpenSSH tries, newest kind first. */
 const usualKeys = ['id_ed25519', 'id_ecdsa', 'id_rsa'];
 
-interface KeyPair {
-  readonly privateKeyFile: string;
-  readonly publicKey: string;
-}
-
 /**
  * Safe to repeat.
  * @param words more arguments of `ssh`, such as a command
@@ -43,7 +38,7 @@ export async function openShell(
   return run(['-i', privateKeyFile, '-o', 'IdentitiesOnly=yes', '-p', port, `user@${host}`, ...words]);
 }
 
-async function findKey(identity: string | undefined, cwd: string): Promise<KeyPair> {
+async function findKey(identity: string | undefined, cwd: string) {
   const files =
     identity === undefined
       ? usualKeys.map((name) => join(homeFolder(), '.ssh', name))

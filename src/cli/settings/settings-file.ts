@@ -20,24 +20,14 @@ export interface ItemsInFile {
   readonly items: readonly unknown[];
 }
 
-export interface SettingsFile {
-  /** By the names of settings. Paths are relative to `cwd`, or absolute. */
-  readonly settings: FileSettings;
-  /** Of a batch: a file of items, or the items. */
-  readonly items: string | ItemsInFile | undefined;
-}
-
 const whats = { run: 'job', fanout: 'batch' } as const;
 
 /**
- * Paths in the file are relative to its folder.
+ * Paths in the file are relative to its folder, those of the answer to `cwd`, or absolute.
+ * @returns the settings by their names, and of a batch: a file of items, or the items
  * @throws UsageError naming the line of each problem
  */
-export async function readSettingsFile(
-  command: FileCommand,
-  file: string,
-  { cwd }: Pick<CliIo, 'cwd'>,
-): Promise<SettingsFile> {
+export async function readSettingsFile(command: FileCommand, file: string, { cwd }: Pick<CliIo, 'cwd'>) {
   const path = resolve(cwd, file);
   const text = await readTextFile(path, `The ${whats[command]} file ${file}`);
   const way = command === 'run' ? `run @${file}` : `fanout --format file ${file}`;
@@ -71,7 +61,7 @@ export async function readSettingsFile(
     return { ...item, put: Object.fromEntries(put) };
   };
   return {
-    settings: Object.fromEntries(placed),
+    settings: Object.fromEntries(placed) as FileSettings,
     items:
       typeof items === 'string'
         ? inFolder(items)

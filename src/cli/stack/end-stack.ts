@@ -19,17 +19,15 @@ import { undeliveredLines } from './undelivered-text.js';
 const patienceMs = 60_000;
 const pollMs = 50;
 
-interface EndOptions {
-  readonly force?: boolean;
-  readonly json?: boolean;
-}
-
 /**
  * Ends the stack and waits until its processes have ended. Undelivered notifications do not keep it up: the Temporal
  * server stores them, and the next stack repeats them. Safe to repeat.
  * @throws SandflowError `stack_in_use`, `supervisor_unresponsive`
  */
-export async function endStack({ force, json }: EndOptions, io: CliIo): Promise<void> {
+export async function endStack(
+  { force, json }: { readonly force?: boolean; readonly json?: boolean },
+  io: CliIo,
+): Promise<void> {
   const { home, deployment } = await io.readConfig();
   const paths = stackPaths(home);
   const status = hasEverRun(paths) ? await askSupervisor(paths.stateFile, force ? 'force_end' : 'end') : undefined;

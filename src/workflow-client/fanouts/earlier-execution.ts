@@ -5,21 +5,14 @@ import type { BatchInput } from '../../protocol/fanout/batch-parts.js';
 import { firstInput } from '../first-input.js';
 import { askedBatch, describeFanout, type FanoutAddress, type FanoutMemo } from './fanout-client.js';
 
-export interface EarlierExecution {
-  readonly input: BatchInput;
-  /** Run id of the first execution of the batch. */
-  readonly batchKey: string;
-  readonly memo: FanoutMemo;
-  readonly isRunning: boolean;
-}
-
 /** @throws SandflowError `fanout_not_found` */
-export async function earlierExecution(client: Client, batch: FanoutAddress): Promise<EarlierExecution> {
+export async function earlierExecution(client: Client, batch: FanoutAddress) {
   const there = await describeFanout(client, batch);
   const input = await firstInput<BatchInput>(client, askedBatch(batch), there);
   if (!input) {
     throw new SandflowError('fanout_not_found', `Temporal no longer has the input of the batch "${batch.batchId}".`);
   }
+  // The run id of the first execution of the batch.
   const batchKey = input.batchKey ?? (there.raw.workflowExecutionInfo?.firstRunId || there.runId);
   return { input, batchKey, memo: there.memo as unknown as FanoutMemo, isRunning: there.status.name === 'RUNNING' };
 }

@@ -1,5 +1,5 @@
 /** Finds the items of a batch that run, and asks one for its progress. */
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { itemIndexOf, itemStep, itemWorkflowId, jobWorkflowId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
@@ -20,15 +20,6 @@ export interface RunningItem {
   readonly index: number;
   /** When its workflow started, as an ISO 8601 time. It may have continued as new. */
   readonly startedAt: string;
-}
-
-/** What a running item does. */
-export interface ItemLook {
-  /** Null if it cannot be read. */
-  readonly itemId: string | null;
-  readonly progress: JobProgress;
-  /** Temporal's description of its workflow. */
-  readonly described: WorkflowExecutionDescription;
 }
 
 const listedAtOnce = 1_000;
@@ -57,11 +48,8 @@ export async function itemProgress(client: Client, item: ItemAddress): Promise<J
   return (await lookAtItem(client, item))?.progress ?? null;
 }
 
-/** As `itemProgress`, with the id of the item: two requests. */
-export async function lookAtItem(
-  client: Client,
-  { deployment, batchId, index }: ItemAddress,
-): Promise<ItemLook | null> {
+/** As `itemProgress`, with the id of the item, null if it cannot be read, and Temporal's description: two requests. */
+export async function lookAtItem(client: Client, { deployment, batchId, index }: ItemAddress) {
   const handle = client.workflow.getHandle(itemWorkflowId(deployment, batchId, index));
   const asked = { kind: 'job', deployment, id: `${batchId}/${itemStep(index)}` } as const;
   try {

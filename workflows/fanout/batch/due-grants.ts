@@ -19,14 +19,11 @@ export interface GrantTerms {
   readonly isBusy: (chunk: number) => boolean;
 }
 
-export interface DueGrant {
-  /** A waiting chunk starts with the grant; an open one receives it as a signal. */
-  readonly record: ChunkRecord;
-  readonly grant: Required<ChunkGrant>;
-}
-
-/** @param all every chunk of the batch, by number, even if it has ended: the budget that it has spent still counts */
-export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGrant[] {
+/**
+ * @param all every chunk of the batch, by number, even if it has ended: the budget that it has spent still counts
+ * @returns the grants with their chunks. A waiting chunk starts with the grant; an open one receives it as a signal
+ */
+export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms) {
   const { limit, pausedUntilMs, hasSource, isDraining, isEnding, nowMs } = terms;
   const budgets = allocateBudget(terms.budgetSeconds, all.map(budgetHolderOf));
   const windows = allocateConcurrency(hasSource && !isDraining && !isEnding ? limit : 0, all.map(holderOf));

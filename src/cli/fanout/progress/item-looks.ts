@@ -18,22 +18,7 @@ import type { ItemRow, RunningItems } from './shown-items.js';
 
 const atOnce = 4;
 
-export interface ItemLooks {
-  /**
-   * Looks at the items that have run longest.
-   * @param room how many items are looked at
-   * @throws what the list of the running items throws
-   */
-  look(room: number, signal: AbortSignal): Promise<void>;
-  /**
-   * Lists the items that run, with the rows of the last look. An item that could not be read, and one that is in another
-   * try since, has no row.
-   * @throws what the list of the running items throws
-   */
-  list(signal: AbortSignal): Promise<RunningItems>;
-}
-
-export function createItemLooks(platform: Pick<Platform, 'temporal' | 'service'>, batch: FanoutAddress): ItemLooks {
+export function createItemLooks(platform: Pick<Platform, 'temporal' | 'service'>, batch: FanoutAddress) {
   let said = new Map<number, { readonly reader: HistoryReader; line: string }>();
   let rows: ReadonlyMap<string, ItemRow> = new Map();
 
@@ -67,7 +52,12 @@ export function createItemLooks(platform: Pick<Platform, 'temporal' | 'service'>
   }
 
   return {
-    async look(room, signal) {
+    /**
+     * Looks at the items that have run longest.
+     * @param room how many items are looked at
+     * @throws what the list of the running items throws
+     */
+    async look(room: number, signal: AbortSignal): Promise<void> {
       const shown = (await runningNow(signal)).slice(0, room);
       said = new Map([...said].filter(([index]) => shown.some((item) => item.index === index)));
       const limit = createConcurrencyLimit(atOnce);
@@ -77,7 +67,12 @@ export function createItemLooks(platform: Pick<Platform, 'temporal' | 'service'>
       };
       rows = new Map((await Promise.all(shown.map((item) => limit(() => read(item))))).flat());
     },
-    async list(signal) {
+    /**
+     * Lists the items that run, with the rows of the last look. An item that could not be read, and one that is in another
+     * try since, has no row.
+     * @throws what the list of the running items throws
+     */
+    async list(signal: AbortSignal): Promise<RunningItems> {
       const running = await runningNow(signal);
       return {
         rows: running.flatMap((item) => rows.get(tryOf(item)) ?? []),
