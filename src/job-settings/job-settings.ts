@@ -24,6 +24,7 @@ export const jobSettings = {
   /** `hydrated` also waits until every file of the snapshot is on disk. */
   waitFor: {
     kind: 'choice',
+    value: '<state>',
     values: ['usable', 'hydrated'],
     of: 'job',
     default: 'usable',
@@ -31,13 +32,11 @@ export const jobSettings = {
     on: {
       run: {
         help: 'when to start; hydrated waits until every file of a snapshot is on disk',
-        value: '<state>',
         rare: true,
         project: true,
       },
       fanout: {
         help: 'when an item starts; hydrated waits until every file of its fork is on disk',
-        value: '<state>',
         rare: true,
         project: true,
       },
@@ -75,22 +74,18 @@ export const jobSettings = {
   /** An earlier conversation of the sandbox or of its source, which the prompts continue. Default: a new conversation. */
   conversation: {
     kind: 'name',
+    value: '<id>',
     of: 'job',
     field: 'conversationId',
     batch: {},
     on: {
       run: {
         help: 'with --sandbox or --fork: continue this conversation',
-        value: '<id>',
         rare: true,
         requires: [['sandbox', 'fork'], 'a new sandbox has no conversation'],
         excludes: [[['eachConversation']]],
       },
-      fanout: {
-        help: 'with --source: each item continues this conversation of it, in its fork',
-        value: '<id>',
-        rare: true,
-      },
+      fanout: { help: 'with --source: each item continues this conversation of it, in its fork', rare: true },
     },
   },
   /** Paths to collect after the last prompt. */
@@ -162,11 +157,10 @@ export const jobSettings = {
     kind: 'name',
     of: 'sandbox',
     on: {
-      run: { help: 'environment of the new sandbox', value: '<name>', excludes: [[['env']]] },
+      run: { help: 'environment of the new sandbox', excludes: [[['env']]] },
       fanout: {
         rare: true,
         help: 'environment of the prepared sandbox, or of forks from a snapshot',
-        value: '<name>',
         excludes: [[['env']]],
         replaces: ['source'],
       },
@@ -188,16 +182,12 @@ export const jobSettings = {
   },
   setup: {
     kind: 'text',
+    value: '<script>',
     of: 'sandbox',
     field: 'setupScript',
     on: {
-      run: { help: 'setup script of the new sandbox: text, or @file', value: '<script>' },
-      fanout: {
-        help: 'setup script of the prepared sandbox: text, or @file',
-        value: '<script>',
-        rare: true,
-        replaces: otherSources,
-      },
+      run: { help: 'setup script of the new sandbox: text, or @file' },
+      fanout: { help: 'setup script of the prepared sandbox: text, or @file', rare: true, replaces: otherSources },
     },
   },
   createBody: {
@@ -211,19 +201,15 @@ export const jobSettings = {
   /** Machine size. Null in a policy: that of the source. */
   type: {
     kind: 'choice',
+    value: '<size>',
     values: machineSizes,
     of: 'sandbox',
     batch: { default: null, orNull: true },
     item: true,
     on: {
-      run: { help: 'machine size', value: '<size>', project: true },
-      fanout: {
-        rare: true,
-        help: 'machine size of the forks (default: that of the source)',
-        value: '<size>',
-        project: true,
-      },
-      resume: { help: 'machine size of the forks', value: '<size>' },
+      run: { help: 'machine size', project: true },
+      fanout: { rare: true, help: 'machine size of the forks (default: that of the source)', project: true },
+      resume: { help: 'machine size of the forks' },
     },
   },
   /** False for a sandbox without snapshots. */
@@ -263,17 +249,10 @@ export const jobSettings = {
     batch: { default: 'stop' },
     item: true,
     on: {
-      run: {
-        help: 'what to do with the sandbox at the end (default: stop, or keep with --sandbox)',
-        value: '<end>',
-        project: true,
-      },
-      fanout: { help: 'what to do with each fork at the end', value: '<end>', project: true },
-      resume: { help: 'what to do with each fork at the end', value: '<end>' },
-      continue: {
-        help: 'what to do with the sandbox at the end (default: as the earlier job)',
-        value: '<end>',
-      },
+      run: { help: 'what to do with the sandbox at the end (default: stop, or keep with --sandbox)', project: true },
+      fanout: { help: 'what to do with each fork at the end', project: true },
+      resume: { help: 'what to do with each fork at the end' },
+      continue: { help: 'what to do with the sandbox at the end (default: as the earlier job)' },
     },
   },
   /** Hard deadline, in ms from the start of the job; for an item, from its fork. Cleanup runs after it. */
@@ -309,24 +288,20 @@ export const jobSettings = {
   /** What to do if the outcome of a call is unknown: wait for a person, or decide immediately. */
   onUnknown: {
     kind: 'choice',
+    value: '<action>',
     values: ['wait', 'abandon', 'resend'],
     of: 'job',
     field: 'onUnknownOutcome',
     default: 'wait',
     batch: { default: 'abandon' },
     on: {
-      run: { help: 'what to do if it is unknown whether a call took effect', value: '<action>', rare: true },
+      run: { help: 'what to do if it is unknown whether a call took effect', rare: true },
       fanout: {
         help: 'what to do if it is unknown whether a prompt was accepted',
-        value: '<action>',
         values: ['abandon', 'resend'],
         rare: true,
       },
-      resume: {
-        help: 'what to do if it is unknown whether a prompt was accepted',
-        value: '<action>',
-        values: ['abandon', 'resend'],
-      },
+      resume: { help: 'what to do if it is unknown whether a prompt was accepted', values: ['abandon', 'resend'] },
     },
   },
   /** Total attempts for a create whose sandbox becomes `cancelled`: it found no machine, and a later attempt may. */

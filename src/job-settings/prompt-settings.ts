@@ -21,12 +21,13 @@ export const promptSettings = {
   /** For texts of other people, such as an issue. */
   promptText: {
     kind: 'prompts',
+    value: '<text>',
     of: 'command',
     asIs: true,
     on: {
-      run: { help: 'a prompt as it is, never a file, not even with @ (repeatable)', value: '<text>', rare: true },
-      continue: { help: 'the prompt as it is, never a file, not even with @', value: '<text>' },
-      prompt: { help: 'the prompt as it is, never a file, not even with @', value: '<text>' },
+      run: { help: 'a prompt as it is, never a file, not even with @ (repeatable)', rare: true },
+      continue: { help: 'the prompt as it is, never a file, not even with @' },
+      prompt: { help: 'the prompt as it is, never a file, not even with @' },
     },
   },
   /** The harness that runs the prompt. Default: the harness that the user chose at the service. */
@@ -58,16 +59,17 @@ export const promptSettings = {
   /** A reasoning level that the model accepts. Default: the level that the service chooses. */
   effort: {
     kind: 'choice',
+    value: '<level>',
     values: reasoningEfforts,
     of: 'prompt',
     field: 'reasoningEffort',
     item: true,
     on: {
-      run: { help: 'reasoning effort', value: '<level>', project: true },
+      run: { help: 'reasoning effort', project: true },
       fanout: { help: axis('reasoning efforts'), value: '<levels>', several: true, project: true },
-      resume: { help: 'another reasoning effort', value: '<level>' },
-      continue: { help: 'another reasoning effort', value: '<level>' },
-      prompt: { help: 'reasoning effort', value: '<level>' },
+      resume: { help: 'another reasoning effort' },
+      continue: { help: 'another reasoning effort' },
+      prompt: { help: 'reasoning effort' },
     },
   },
   promptBody: {

@@ -49,7 +49,7 @@ export type SettingCommand = 'run' | 'fanout' | 'resume' | 'continue' | 'prompt'
 /** How one command takes a setting. */
 export interface OptionRow {
   readonly help: string;
-  /** How the help page names the value. Default: by the kind. */
+  /** How the help page names the value. Default: as in the row. */
   readonly value?: string;
   /** The values that this command takes, if it takes fewer. */
   readonly values?: readonly string[];
@@ -81,6 +81,8 @@ export interface Setting {
   readonly name?: string;
   /** Name of the field in the input. Default: the key of the row. */
   readonly field?: string;
+  /** How help pages name the value of the option. Default: by the kind. */
+  readonly value?: string;
   readonly values?: readonly string[];
   /** True if the text never names a file, whatever it says. */
   readonly asIs?: true;

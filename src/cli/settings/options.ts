@@ -88,9 +88,9 @@ export function withSettings<A extends unknown[], O extends OptionValues, Comman
   return command as unknown as AnyCommand<A, O & SettingOptions<Command>>;
 }
 
-function valueName({ name, kind, sets, option }: CommandSetting): string {
+function valueName({ name, kind, sets, value, option }: CommandSetting): string {
   if (sets !== undefined || kind === 'flag') return '';
-  return option.value ?? (option.several ? '<names>' : valueNames[kind]) ?? `<${name}>`;
+  return option.value ?? value ?? (option.several ? '<names>' : valueNames[kind]) ?? `<${name}>`;
 }
 
 /** A resume changes only what it names, so it has no defaults. */
