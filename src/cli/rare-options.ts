@@ -13,6 +13,12 @@ export function rare<O extends Pick<Option, 'helpGroup'>>(option: O): O {
   return option;
 }
 
+/** Marks the options of a command that have these long flags as rarely needed. @returns the same command */
+export function withRare<C extends { readonly options: readonly Option[] }>(command: C, flags: readonly string[]): C {
+  for (const option of command.options) if (flags.includes(option.long ?? '')) rare(option);
+  return command;
+}
+
 const isRare = ({ helpGroupHeading }: Option) => helpGroupHeading === heading;
 
 /** For `configureHelp`: the page without the rare options. */

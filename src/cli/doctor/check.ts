@@ -14,18 +14,11 @@ export interface Check {
 
 export const ok = (name: string, message: string): Check => ({ name, status: 'ok', message, mend: null });
 
-export const warning = (name: string, message: string, mend: string): Check => ({
-  name,
-  status: 'warning',
-  message,
-  mend,
-});
+const problem =
+  (status: Check['status']) =>
+  (name: string, message: string, mend: string): Check => ({ name, status, message, mend });
 
-export const failed = (name: string, message: string, mend: string): Check => ({
-  name,
-  status: 'failed',
-  message,
-  mend,
-});
+export const warning = problem('warning');
+export const failed = problem('failed');
 
 export const skipped = (name: string, message: string): Check => ({ name, status: 'skipped', message, mend: null });

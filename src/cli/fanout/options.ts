@@ -4,7 +4,7 @@ import { jobSettings } from '../../job-settings/job-settings.js';
 import type { Setting } from '../../job-settings/setting.js';
 import { type AnyCommand, collect, type OptionsOf, type Parent } from '../command.js';
 import { declareListOf } from '../list-options.js';
-import { rare } from '../rare-options.js';
+import { withRare } from '../rare-options.js';
 import { withSettings } from '../settings/options.js';
 import type { ItemsInFile } from '../settings/settings-file.js';
 
@@ -77,31 +77,24 @@ const withItems = (parent: Parent) =>
     .enablePositionalOptions()
     .argument('[items...]', 'files of prompts: text, Markdown, JSONL, JSON, CSV; - for stdin')
     .addOption(
-      rare(
-        parent
-          .createOption('--format <format>', 'format of the items (default: by file extension; text for stdin)')
-          .choices(itemFormats),
-      ),
+      parent
+        .createOption('--format <format>', 'format of the items (default: by file extension; text for stdin)')
+        .choices(itemFormats),
     );
 
 export const declareFanout = (parent: Parent) =>
-  withSettings(withItems(parent), 'fanout')
-    .addOption(
-      rare(
-        parent.createOption(
-          '--no-check',
-          'start without asking the service for the source, the models and the limits of the account',
-        ),
-      ),
-    )
-    .option('--id <batch>', 'batch id; if a batch has this id, attach to it instead of starting another')
-    .option('--dry-run', 'check the source and the items, print the maximum machine time, and start nothing')
-    .addOption(rare(parent.createOption('--detach', 'start the batch, print its id and exit')))
-    .addOption(rare(parent.createOption(...outFolder)))
-    .addOption(rare(parent.createOption(...watchDeadline)))
-    .option('--json', 'print one JSON object on stdout')
-    .addOption(rare(parent.createOption('--quiet', 'print warnings only, no progress')))
-    .addHelpText('after', help);
+  withRare(
+    withSettings(withItems(parent), 'fanout')
+      .option('--no-check', 'start without asking the service for the source, the models and the limits of the account')
+      .option('--id <batch>', 'batch id; if a batch has this id, attach to it instead of starting another')
+      .option('--dry-run', 'check the source and the items, print the maximum machine time, and start nothing')
+      .option('--detach', 'start the batch, print its id and exit')
+      .option(...outFolder)
+      .option(...watchDeadline)
+      .option('--json', 'print one JSON object on stdout')
+      .option('--quiet', 'print warnings only, no progress'),
+    ['--format', '--no-check', '--detach', '--out', '--watch-deadline', '--quiet'],
+  ).addHelpText('after', help);
 
 export const declareList = (parent: Parent) => declareListOf(parent, 'batches');
 

@@ -1,5 +1,5 @@
 import type { OptionsOf, Parent } from '../command.js';
-import { rare } from '../rare-options.js';
+import { withRare } from '../rare-options.js';
 import { withSettings } from '../settings/options.js';
 
 const help = `
@@ -18,37 +18,23 @@ job.yaml holds the prompt and any of these options, without their dashes:
 `;
 
 export const declareRun = (parent: Parent) =>
-  withSettings(
-    parent
-      .command('run')
-      .description('Run a prompt durably in a sandbox and print its result')
-      .argument('[prompt...]', 'text, a file, or - for stdin; several run in order in one conversation'),
-    'run',
-  )
-    .option('--id <job>', 'job id; if a job has this id, attach to it instead of starting another')
-    .addOption(rare(parent.createOption('--again', 'with --id: start a new job if the earlier one has finished')))
-    .addOption(
-      rare(parent.createOption('--reuse', 'with --id: attach to the job even if its prompts or options differ')),
+  withRare(
+    withSettings(
+      parent
+        .command('run')
+        .description('Run a prompt durably in a sandbox and print its result')
+        .argument('[prompt...]', 'text, a file, or - for stdin; several run in order in one conversation'),
+      'run',
     )
-    .addOption(
-      rare(
-        parent.createOption(
-          '--no-check',
-          'start without asking the service for the named sandbox, snapshot, provider or model',
-        ),
-      ),
-    )
-    .option('--detach', 'start the job, print its id and exit')
-    .addOption(
-      rare(
-        parent.createOption(
-          '--watch-deadline <duration>',
-          'stop watching after this time; the job keeps running (exit code 4)',
-        ),
-      ),
-    )
-    .option('--json', 'print one JSON object on stdout')
-    .addOption(rare(parent.createOption('--quiet', 'print warnings only, no progress')))
-    .addHelpText('after', help);
+      .option('--id <job>', 'job id; if a job has this id, attach to it instead of starting another')
+      .option('--again', 'with --id: start a new job if the earlier one has finished')
+      .option('--reuse', 'with --id: attach to the job even if its prompts or options differ')
+      .option('--no-check', 'start without asking the service for the named sandbox, snapshot, provider or model')
+      .option('--detach', 'start the job, print its id and exit')
+      .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')
+      .option('--json', 'print one JSON object on stdout')
+      .option('--quiet', 'print warnings only, no progress'),
+    ['--again', '--reuse', '--no-check', '--watch-deadline', '--quiet'],
+  ).addHelpText('after', help);
 
 export type RunOptions = OptionsOf<typeof declareRun>;
