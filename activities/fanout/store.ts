@@ -15,7 +15,7 @@ import type { FanoutItem, ItemOutcome } from '../../src/protocol/fanout/fanout-i
 import type { FanoutResult, ItemEnding, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
 import { turnOf } from '../../src/protocol/fanout/next-turn.js';
 import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../src/protocol/job/job-result.js';
-import { missingFilesOf, shortfallOf } from '../../src/protocol/shortfall.js';
+import { lacksAnswer, missingFilesOf, shortfallOf } from '../../src/protocol/shortfall.js';
 import {
   type FanoutPlace,
   fanoutItemResults,
@@ -199,6 +199,7 @@ export function createFanoutStore(results: ResultStore) {
       const places = fanoutPlaces(place);
       let lines = 0;
       let missingFiles = 0;
+      let missingAnswers = 0;
       const unreadable: ItemResult[] = [];
       async function* content(): AsyncGenerator<Buffer> {
         for await (const item of fanoutItemResults(results, place)) {
@@ -206,6 +207,7 @@ export function createFanoutStore(results: ResultStore) {
           if (lines % 50 === 0) heartbeat(lines);
           if (item.unreadable !== undefined) unreadable.push(item);
           missingFiles += missingFilesOf({ outcome: item.outcome, files: item.job?.files ?? [] });
+          missingAnswers += (item.job?.prompts ?? []).filter(lacksAnswer).length;
           yield Buffer.from(`${JSON.stringify(item)}\n`);
         }
       }
@@ -214,7 +216,7 @@ export function createFanoutStore(results: ResultStore) {
           const { ref: resultsRef } = await results.putStream(places.results, content());
           const error = result.error ?? unreadableError(unreadable);
           const leftBehind = result.left.length + result.leftMore;
-          const shortfall = shortfallOf({ outcome: result.outcome, missingFiles, leftBehind, error });
+          const shortfall = shortfallOf({ outcome: result.outcome, missingFiles, missingAnswers, leftBehind, error });
           const ended = { resultsRef, error, shortfall };
           await results.put(places.summary, Buffer.from(`${JSON.stringify({ ...result, ...ended }, null, 2)}\n`));
           return ended;

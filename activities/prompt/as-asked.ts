@@ -1,6 +1,6 @@
 /** Compares the provider and the model that a service shows for a prompt with those that were requested. */
 import type { SandboxClient } from '../../src/client/index.js';
-import { isMissing } from '../../src/client/missing.js';
+import { isUnreadable } from '../../src/client/missing.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { canonicalProvider } from '../../src/contract/requests/sandbox-requests.js';
 import type { Attempt } from '../retry/attempt.js';
@@ -46,7 +46,7 @@ async function fitOf(
       shown.model ??= prompt.model;
     } catch (error) {
       // That prompts can be read by id is an assumption. A service may not support it.
-      if (!isMissing(error)) throw error;
+      if (!isUnreadable(error)) throw error;
     }
   }
   const fits = [providerFit(provider, shown.provider), modelFit(model, shown.model)];

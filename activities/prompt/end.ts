@@ -3,13 +3,15 @@
  * (trap S2). Only this module knows both ways.
  */
 import type { SandboxClient } from '../../src/client/index.js';
-import { isMissing } from '../../src/client/missing.js';
-import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
+import { isMissing, isUnreadable } from '../../src/client/missing.js';
+import type { Prompt, SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { DegradedSandbox, SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import { endStatuses, isFinalPromptStatus, isListedPromptStatus } from '../../src/contract/workflow-safe/states.js';
 import type { Text } from '../../src/protocol/stored-text.js';
+import { cut } from '../../src/texts/length.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isQueued, readNewHistory } from './evidence.js';
-import { endStatuses } from './history.js';
+import type { UnreadHistory } from './history.js';
 import { newTo, type PromptRecord } from './record.js';
 
 /** The prompt whose end is read. */
@@ -50,47 +52,104 @@ export interface PromptEnd {
   readonly queuedAt: string | null;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
+  /** What of the prompt could not be read; for `not_found`, what that means. Absent if nothing is lacking. */
+  readonly note?: string;
 }
 
 export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'degraded' | 'sandbox' | 'resultRef'>;
 
+/** What the reads of a prompt show. */
+export interface PromptSeen {
+  /** Undefined if they do not show the prompt. */
+  readonly end: PromptEndSeen | undefined;
+  /** What could not be read or understood, one text for each part. */
+  readonly unread: readonly string[];
+}
+
 /** Identifies a prompt in a history. */
 export type PromptInHistory = Pick<FollowedPrompt, 'promptId' | 'prompt' | 'knownPromptIds'> & {
   /** The record of the state before the prompt; null if there is none. */
-  readonly record: Pick<PromptRecord, 'seen' | 'seenAll'> | null;
+  readonly record: Pick<PromptRecord, 'seen' | 'seenAll' | 'unread'> | null;
 };
 
 /**
- * Reads the current state of the prompt; undefined if nothing is known.
+ * Reads the current state of the prompt. If its record cannot be read, the history shows it. That prompts can be read by
+ * id is an assumption: a service may return an id that it does not know later.
  * @param readRecord called only if the record is needed to distinguish the prompt from earlier ones
+ * @throws as the client, unless a repeat would end the same
  */
 export async function readPromptEnd(
   client: SandboxClient,
   input: FollowedPrompt,
   options: { readonly attempt: Attempt; readonly readRecord: () => Promise<PromptRecord | null> },
-): Promise<PromptEndSeen | undefined> {
+): Promise<PromptSeen> {
   const { sandboxId, promptId, conversationId } = input;
   const { attempt, readRecord } = options;
+  const unread: string[] = [];
+  const told = (error: unknown) => {
+    if (!isUnreadable(error)) throw error;
+    unread.push(error.message);
+  };
   if (promptId !== null) {
     try {
       const { prompt } = await attempt.call((signal) => client.getPrompt(sandboxId, promptId, { signal }));
-      return {
-        promptId,
-        status: prompt.status,
-        result: prompt.result ?? null,
-        error: prompt.error ?? null,
-        queuedAt: prompt.queuedAt ?? null,
-        startedAt: prompt.startedAt ?? null,
-        endedAt: prompt.endedAt ?? null,
-      };
+      return { end: endOfRecord(promptId, prompt), unread };
     } catch (error) {
-      // That prompts can be read by id is an assumption. A service may return an id that it does not know later.
-      if (!isMissing(error)) throw error;
+      if (!isMissing(error)) told(error);
     }
   }
   const record = await readRecord();
-  const events = await readNewHistory(client, sandboxId, { conversationId, attempt }, record);
-  return promptEndOfEvents(events, { ...input, record });
+  let lacking: readonly string[] = [];
+  const onUnread = (read: UnreadHistory) => {
+    lacking = unreadOf(read);
+  };
+  try {
+    const events = await readNewHistory(client, sandboxId, { conversationId, attempt, onUnread }, record);
+    const end = promptEndOfEvents(events, { ...input, record });
+    if (end && isFinalPromptStatus(end.status)) {
+      return { end: lacking.length === 0 ? end : { ...end, note: noteOf(lacking) }, unread };
+    }
+    unread.push(...lacking);
+    const isSilent = events.length > 0 && !events.some((event) => event.type === 'prompt.queued');
+    if (isSilent) unread.push('the types of the events of the history');
+    if (!end && record?.unread === true) unread.push('the history before the prompt');
+    return { end, unread };
+  } catch (error) {
+    told(error);
+    return { end: undefined, unread };
+  }
+}
+
+function unreadOf({ rows, isCut }: UnreadHistory): string[] {
+  return [
+    ...(rows > 0 ? [`${rows} ${rows === 1 ? 'row' : 'rows'} of the history of the sandbox`] : []),
+    ...(isCut ? ['further pages of the history of the sandbox'] : []),
+  ];
+}
+
+const maxNoteLength = 300;
+
+/** One sentence for a person. */
+export function noteOf(unread: readonly string[]): string {
+  return cut(`This could not be read: ${unread.map((part) => part.replace(/\.$/, '')).join('; ')}.`, maxNoteLength);
+}
+
+/** Words of other vocabularies for the end of a prompt that has not completed. */
+const failures = /fail|error|cancel|abort|interrupt|reject|refuse|expire|timed|kill|stop|terminat/i;
+
+/** What the record says. A word for its status that sandflow does not know is final if the record has an end. */
+function endOfRecord(promptId: string, prompt: Prompt): PromptEndSeen {
+  const { status, result = null, error = null, queuedAt = null, startedAt = null, endedAt = null } = prompt;
+  const seen = { promptId, status, result, error, queuedAt, startedAt, endedAt };
+  return isListedPromptStatus(status) || endedAt === null ? seen : { ...seen, ...endOf(seen) };
+}
+
+/** How a prompt ended that has ended, although its status does not say so. */
+export function endOf(seen: PromptEndSeen): Pick<PromptEnd, 'status' | 'error' | 'note'> {
+  const { status, error } = seen;
+  const note = `Its status was still "${status}" when it had ended.`;
+  if (error === null && !failures.test(status)) return { status: 'completed', error, note };
+  return { status: 'failed', error: error ?? note, note };
 }
 
 /**
@@ -116,7 +175,7 @@ export function promptEndOfEvents(
     status: ended ? (endStatuses[ended.type] ?? 'running') : 'running',
     result: typeof answer === 'string' ? answer : null,
     error: typeof reason === 'string' ? reason : null,
-    queuedAt: queued.createdAt,
+    queuedAt: queued.createdAt ?? null,
     startedAt: own.find((event) => event.type === 'prompt.started')?.createdAt ?? null,
     endedAt: ended?.createdAt ?? null,
   };

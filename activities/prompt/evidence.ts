@@ -1,11 +1,12 @@
 /** Searches the history of a sandbox for proof that a prompt was accepted. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
+import { endStatuses } from '../../src/contract/workflow-safe/states.js';
 import type { Text } from '../../src/protocol/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isSameText } from '../store/texts.js';
 import { onlyAsAsked } from './as-asked.js';
-import { endStatuses, type HistoryOptions, readHistory, readHistoryAfter } from './history.js';
+import { type HistoryOptions, readHistory, readHistoryAfter, type UnreadHistory } from './history.js';
 import { type HistoryBefore, newTo, type PromptEvidence, type PromptRecord } from './record.js';
 
 /** Identifies a prompt without its text, which is large and travels separately. */
@@ -91,21 +92,21 @@ export async function readNewHistory(
 export async function readQueuedPrompts(
   client: SandboxClient,
   query: PromptQuery,
-  options: Omit<HistoryOptions, 'conversationId' | 'after' | 'onLeftOut'> & { readonly previous: PromptRecord | null },
+  options: Omit<HistoryOptions, 'conversationId' | 'after' | 'onUnread'> & { readonly previous: PromptRecord | null },
 ): Promise<HistoryBefore> {
   const { previous, ...calling } = options;
   for (let reads = 1; ; reads += 1) {
-    let leftOut = 0;
-    const onLeftOut = (events: number) => {
-      leftOut += events;
+    let unreadRows = 0;
+    const onUnread = ({ rows }: UnreadHistory) => {
+      unreadRows += rows;
     };
-    const reading = { ...calling, conversationId: query.conversationId, onLeftOut };
+    const reading = { ...calling, conversationId: query.conversationId, onUnread };
     const { since, events } = await readFrom(client, query.sandboxId, reading, previous?.rest ?? null);
     // An event that is unreadable now and readable later would look like a new prompt. An event that stays unreadable
     // matches no prompt, so it does no harm.
-    if (leftOut === 0 || reads === recordReads) {
+    if (unreadRows === 0 || reads === recordReads) {
       const queued = events.filter(({ type }) => type === 'prompt.queued');
-      return { since, rest: leftOut === 0 ? (restOf(events) ?? since) : since, queued };
+      return { since, rest: unreadRows === 0 ? (restOf(events) ?? since) : since, queued };
     }
   }
 }
@@ -150,7 +151,7 @@ export function newPrompts(
   return newTo(record, queued).filter((event) => {
     if (!isQueued(event, text)) return false;
     if (event.promptId != null && knownPromptIds.includes(event.promptId)) return false;
-    if (record === null && Date.parse(event.createdAt) < madeAtMs) return false;
+    if (record === null && Date.parse(event.createdAt ?? '') < madeAtMs) return false;
     const of = event.conversationId ?? null;
     if (of === null) return true;
     return conversationId === null ? begun.has(event) && !knownConversationIds.includes(of) : of === conversationId;

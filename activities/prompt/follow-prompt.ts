@@ -24,7 +24,15 @@ import {
 } from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
 import { sandboxView } from '../sandbox-view.js';
-import { type FollowedPrompt, type PromptEnd, type PromptEndSeen, readPromptEnd } from './end.js';
+import {
+  endOf,
+  type FollowedPrompt,
+  noteOf,
+  type PromptEnd,
+  type PromptEndSeen,
+  type PromptSeen,
+  readPromptEnd,
+} from './end.js';
 import { createFollower, type FollowHub, readSingle, type SharedRead } from './follow-hub.js';
 import { createPromptRecords, type PromptRecord, type PromptRecords } from './record.js';
 
@@ -61,7 +69,7 @@ interface Follow {
   readonly client: SandboxClient;
   readonly input: FollowPromptInput;
   readonly attempt: Attempt;
-  readonly readEnd: () => Promise<PromptEndSeen | undefined>;
+  readonly readEnd: () => Promise<PromptSeen>;
   /** Called with every read of the sandbox. */
   readonly onRead: (sandbox: Sandbox) => void;
   /** Hands the prompt over if it has lasted for long. @returns false if the follow must go on */
@@ -210,44 +218,77 @@ export function recordReader(
   };
 }
 
-/** @returns null if the prompt was handed over */
+/**
+ * A sandbox is `running` exactly while it has prompts (specification, "States and transitions"). So one that is usable
+ * and idle for longer than a read may lag has no prompt left, whatever the reads of the prompt show.
+ * @returns null if the prompt was handed over
+ */
 async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | null> {
   const { sandboxId, sideBySide, readLagMs, handOver } = one.input;
   // The pauses of a look grow from its own beginning.
   const follower = createFollower(hub, sandboxId, one.isLook ? undefined : handOver?.sinceMs);
   const followedSinceMs = Date.now();
+  const lasts = (sinceMs: number | undefined) => sinceMs !== undefined && Date.now() - sinceMs >= readLagMs;
   let missingSinceMs: number | undefined;
   let unseenSinceMs: number | undefined;
+  let unreadSinceMs: number | undefined;
+  let idleSinceMs: number | undefined;
+  let known: PromptEndSeen | undefined;
   for (let tick = 1; ; tick += 1) {
     const read = one.isLook && tick === 1 ? await readItself(one) : await follower.next(one.attempt.signal);
     if (read) one.onRead(read.sandbox);
     const shared = read?.sandbox.state;
     if (shared === 'running') {
+      idleSinceMs = undefined;
       if (await one.isHandedOver()) return null;
       if (!(sideBySide && tick % confirmEveryTicks === 0)) continue;
     }
+    // What the prompt's reads show must be newer than what the state of the sandbox may lag behind.
+    const isIdle = lasts(idleSinceMs);
     // Only a read of the sandbox itself shows whether it still exists.
-    const end = await orNullWhenMissing(one.readEnd());
+    const { end, unread } = await one.readEnd();
     if (end && isFinalPromptStatus(end.status)) {
-      const seen = read && { sandbox: { view: sandboxView(read.sandbox), atMs: read.atMs } };
-      return { ...end, ...(await stateAtEnd(one, end)), ...seen, resultRef: null };
+      if (end.note !== undefined) tellNote(sandboxId, end.note);
+      return { ...end, ...(await stateAtEnd(one, end)), ...seenAs(read), resultRef: null };
     }
-    if (end) unseenSinceMs = undefined;
+    known = end ?? known;
+    const isUnread = !end && unread.length > 0;
+    if (isUnread) unreadSinceMs ??= Date.now();
+    else unreadSinceMs = undefined;
+    if (end || (isUnread && idleSinceMs === undefined)) unseenSinceMs = undefined;
     else unseenSinceMs ??= Date.now();
-    const isUnseen = unseenSinceMs !== undefined && Date.now() - unseenSinceMs >= readLagMs;
+    const isUnseen = !isUnread && lasts(unseenSinceMs);
     if (shared !== undefined && isUsable(shared)) {
-      if (isUnseen) return withoutEnd(one.input, 'not_found', shared);
-      continue;
+      if (isUnseen) return notShown(one.input, shared);
+      if (shared !== 'running') idleSinceMs ??= Date.now();
+      if (!isIdle) continue;
     }
     // A list may be incomplete, stale or wrong, so only a read of the sandbox itself counts.
-    const state = await readState(one);
+    const own = await readItself(one);
+    if (own) one.onRead(own.sandbox);
+    const state = own?.sandbox.state ?? null;
     if (state === null) missingSinceMs ??= Date.now();
     else missingSinceMs = undefined;
     const doubtedSinceMs = state === null ? (missingSinceMs ?? Date.now()) : followedSinceMs;
     if (isLoss(state) && Date.now() - doubtedSinceMs >= readLagMs) return withoutEnd(one.input, 'sandbox_lost', state);
-    if (isUnseen && state !== null && isUsable(state)) return withoutEnd(one.input, 'not_found', state);
+    if (isUnseen && state !== null && isUsable(state)) return notShown(one.input, state);
+    if (state === null || !isUsable(state) || state === 'running') idleSinceMs = undefined;
+    else if (isIdle && (known || lasts(unreadSinceMs))) {
+      const ended = known ? { ...known, ...endOf(known) } : withoutEnd(one.input, 'completed', state);
+      const note = [...(ended.note ? [ended.note] : []), ...(unread.length > 0 ? [noteOf(unread)] : [])].join(' ');
+      tellNote(sandboxId, note);
+      return { ...ended, note, sandboxState: state, ...seenAs(own), resultRef: null };
+    } else idleSinceMs ??= Date.now();
     await follower.pause(one.attempt.signal);
   }
+}
+
+function seenAs(read: SharedRead | null | undefined): Pick<PromptEnd, 'sandbox'> {
+  return read ? { sandbox: { view: sandboxView(read.sandbox), atMs: read.atMs } } : {};
+}
+
+function tellNote(sandboxId: string, note: string): void {
+  log.warn('a prompt has ended, and not all of it could be read', { sandboxId, note });
 }
 
 /** The sandbox as a read of it alone shows it; null if it does not exist. */
@@ -281,6 +322,11 @@ async function readState(one: Follow): Promise<string | null> {
   const read = await readItself(one);
   if (read) one.onRead(read.sandbox);
   return read?.sandbox.state ?? null;
+}
+
+function notShown(input: FollowPromptInput, sandboxState: string): PromptEnd {
+  const note = 'The service accepted the prompt, but does not show it';
+  return { ...withoutEnd(input, 'not_found', sandboxState), note };
 }
 
 function withoutEnd(input: FollowPromptInput, status: string, sandboxState: string | null): PromptEnd {

@@ -1,4 +1,5 @@
 /** Reads the history of a sandbox, or of one of its conversations, oldest first: whole, or after one of its events. */
+import { eventPages } from '../../src/client/event-pages.js';
 import { ApiError, type ListEventsQuery, type SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { maxListBytes } from '../../src/contract/workflow-safe/limits.js';
@@ -16,19 +17,17 @@ export interface HistoryOptions {
   readonly untilMs?: number;
   /** Continues if the activity is cancelled. Default: false. */
   readonly throughCancel?: boolean;
-  /** Called with the number of unreadable events, if there are any. */
-  readonly onLeftOut?: (events: number) => void;
+  /** Called after each read, with what could not be read. */
+  readonly onUnread?: (unread: UnreadHistory) => void;
 }
 
-/** The events that end a prompt, and the statuses that they give it. */
-export const endStatuses: Readonly<Record<string, string>> = {
-  'prompt.completed': 'completed',
-  'prompt.failed': 'failed',
-  'prompt.interrupted': 'interrupted',
-};
+export interface UnreadHistory {
+  /** Number of rows that could not be read. */
+  readonly rows: number;
+  /** True if there are pages that could not be reached, or that are too much to read. */
+  readonly isCut: boolean;
+}
 
-/** No known service sends smaller pages, so a shorter answer is the last page. */
-const smallestPage = 100;
 /**
  * Limit of pages: 100,000 events if a page holds 1,000. Newer events are not read. Neither are those after the first
  * 128 MiB.
@@ -40,40 +39,39 @@ const maxPages = 100;
  */
 const refusals: ReadonlySet<number> = new Set([400, 404, 410, 422, 500, 501]);
 
-/** Assumption: paging by `after`. A service without it sends the first page again, which ends the loop. */
+/** Reads to the last page, whatever the order of the history is. A service that sends the first page again ends it. */
 export async function readHistory(
   client: SandboxClient,
   sandboxId: string,
   options: HistoryOptions,
 ): Promise<SandboxHistoryEvent[]> {
-  const { conversationId, attempt, throughCancel = false, onLeftOut } = options;
-  const filter: ListEventsQuery = conversationId === null ? {} : { conversation: conversationId };
-  const byId = new Map<string, SandboxHistoryEvent>();
+  const { conversationId, attempt, throughCancel = false, onUnread } = options;
+  let events: SandboxHistoryEvent[] = [];
+  let rows = 0;
+  let isCut = false;
+  let pages = 0;
   let bytes = 0;
   const onBodyRead = (size: number) => {
     bytes += size;
   };
-  let { after } = options;
-  for (let page = 0; page < maxPages; page += 1) {
-    const query = after === undefined ? filter : { ...filter, after };
-    let leftOut = 0;
-    const onRowsLeftOut = (rows: number) => {
-      leftOut = rows;
-    };
-    const reading = { timeoutMs: timeLimitOf(options), onRowsLeftOut, onBodyRead };
-    const { events } = await attempt.call((signal) =>
-      client.listEvents(sandboxId, query, throughCancel ? reading : { ...reading, signal }),
+  const filter: ListEventsQuery = conversationId === null ? {} : { conversation: conversationId };
+  const query = options.after === undefined ? filter : { ...filter, after: options.after };
+  const read = eventPages(query, (asked, counting) => {
+    const reading = { ...counting, timeoutMs: timeLimitOf(options), onBodyRead };
+    return attempt.call((signal) =>
+      client.listEvents(sandboxId, asked, throughCancel ? reading : { ...reading, signal }),
     );
-    if (leftOut > 0) onLeftOut?.(leftOut);
-    const known = byId.size;
-    // A service may ignore `after`, or include that event itself. It then sends older events again, and these must not
-    // follow newer ones.
-    const from = events.findIndex(({ id }) => id === after) + 1;
-    for (const event of events.slice(from)) byId.set(event.id, event);
-    after = events.at(-1)?.id;
-    if (events.length + leftOut < smallestPage || byId.size === known || bytes > maxListBytes) break;
+  });
+  for await (const page of read) {
+    events = page.isOlder ? [...page.events, ...events] : [...events, ...page.events];
+    rows += page.unreadRows;
+    pages += 1;
+    const isTooMuch = pages === maxPages || bytes > maxListBytes;
+    isCut = page.next === undefined ? page.saysMore : isTooMuch;
+    if (isTooMuch) break;
   }
-  return [...byId.values()];
+  onUnread?.({ rows, isCut });
+  return events;
 }
 
 /**

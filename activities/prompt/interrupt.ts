@@ -55,7 +55,7 @@ export function interruptSandboxActivity(client: SandboxClient, results: ResultS
     try {
       if (again) {
         const readRecord = recordReader(records, again);
-        const end = await readPromptEnd(client, again, { attempt, readRecord });
+        const { end } = await readPromptEnd(client, again, { attempt, readRecord });
         if (end === undefined || isFinalPromptStatus(end.status)) {
           await beats.stop();
           return 0;

@@ -40,6 +40,8 @@ export interface PromptRecord {
    * the end of another one.
    */
   readonly rest: string | null;
+  /** The history before the prompt could not be read, so nothing in it can be taken for this prompt without its id. */
+  readonly unread?: true;
 }
 
 /** What was read of the history before a prompt. */
@@ -48,6 +50,7 @@ export interface HistoryBefore {
   readonly queued: readonly SandboxHistoryEvent[];
   readonly since: string | null;
   readonly rest: string | null;
+  readonly unread?: true;
 }
 
 export interface PromptRecords {
@@ -78,23 +81,24 @@ export function createPromptRecords(results: ResultStore): PromptRecords {
  * answer may contain events up to `since`. For example, a service may ignore where a read begins.
  */
 export function recordOf(
-  { queued, since, rest }: HistoryBefore,
+  { queued, since, rest, ...unread }: HistoryBefore,
   previous: Pick<PromptRecord, 'seen' | 'seenAll'> | null,
 ): Omit<PromptRecord, 'by'> {
   const seen = [...new Set([...(previous?.seen ?? []), ...queued.map(({ id }) => digestOf(id))])];
   const seenAll = seen.length <= maxSeen && (since === null || previous?.seenAll !== false);
-  return { phase: 'sending', accepted: null, seen: seen.slice(-maxSeen), seenAll, since, rest };
+  return { phase: 'sending', accepted: null, seen: seen.slice(-maxSeen), seenAll, since, rest, ...unread };
 }
 
 /**
- * The events, oldest first, that are not in the record. Without a record: all of them.
+ * The events, oldest first, that are not in the record. Without a record: all of them; none if it could not be made.
  * @param queued all events that queued a prompt, with any text
  */
 export function newTo(
-  record: Pick<PromptRecord, 'seen' | 'seenAll'> | null,
+  record: Pick<PromptRecord, 'seen' | 'seenAll' | 'unread'> | null,
   queued: readonly SandboxHistoryEvent[],
 ): SandboxHistoryEvent[] {
   if (!record) return [...queued];
+  if (record.unread) return [];
   const seen = new Set(record.seen);
   const isSeen = ({ id }: SandboxHistoryEvent) => seen.has(digestOf(id));
   return queued.slice(record.seenAll ? 0 : queued.findLastIndex(isSeen) + 1).filter((event) => !isSeen(event));

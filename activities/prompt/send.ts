@@ -4,6 +4,7 @@
  */
 import { activityInfo } from '@temporalio/activity';
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
+import { isMissing, isUnreadable } from '../../src/client/missing.js';
 import type { PromptBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.js';
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
@@ -37,6 +38,12 @@ export interface SendPromptInput {
 
 const emptyHistory: HistoryBefore = { queued: [], since: null, rest: null };
 
+/** A history that no repeat makes readable keeps no prompt from being sent. */
+function unreadHistory(error: unknown): HistoryBefore {
+  if (!isUnreadable(error)) throw error;
+  return { ...emptyHistory, unread: true };
+}
+
 /** Time limit of the reads before the prompt is sent. They must leave time for the call. */
 const recordTimeoutMs = 8_000;
 
@@ -69,7 +76,7 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
         const { previousRecordKey } = query;
         const previous = previousRecordKey === undefined ? null : await records.read(previousRecordKey);
         const options = { attempt, timeoutMs: recordTimeoutMs, previous };
-        const history = isEmpty ? emptyHistory : await readQueuedPrompts(client, query, options);
+        const history = isEmpty ? emptyHistory : await readQueuedPrompts(client, query, options).catch(unreadHistory);
         return { ...recordOf(history, previous), by };
       },
       store: (record, recorded) => records.write(recordKey, record, recorded),
@@ -150,7 +157,12 @@ export function createPromptReads(client: SandboxClient, results: ResultStore) {
       return repeatable(async (attempt: Attempt) => {
         const record = await records.read(query.recordKey);
         if (record?.accepted && !despiteAnswer) return record.accepted;
-        return findPromptEvidence(query, { client, attempt, text, record });
+        try {
+          return await findPromptEvidence(query, { client, attempt, text, record });
+        } catch (error) {
+          if (isMissing(error) || !isUnreadable(error)) throw error;
+          return null;
+        }
       });
     },
 

@@ -2,9 +2,11 @@
  * Stores the history of a job's conversations in the result store, so that it can be read after the sandbox was
  * deleted. See docs/maintainers/decisions/0034-a-transcript-is-stored-at-the-end.md.
  */
+import { eventPages } from '../../src/client/event-pages.js';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { shortEvent } from '../../src/contract/records/short-event.js';
+import { endStatuses } from '../../src/contract/workflow-safe/states.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storedJson } from '../../src/result-store/stored-json.js';
 import type { StoredTranscript } from '../../src/result-store/stored-transcript.js';
@@ -23,8 +25,6 @@ export interface TranscriptRequest {
 
 /** The largest page that the service gives: the history of most jobs takes one call. */
 const pageSize = 1_000;
-/** A service may send smaller pages. No known service sends pages of less than this. */
-const smallestPage = 100;
 const maxPages = 5;
 /** The longest transcript, in characters of JSON. */
 const maxLength = 4 * 1024 * 1024;
@@ -66,35 +66,43 @@ async function readTranscript(
   const [conversation] = conversationIds;
   const filter = conversationIds.length === 1 ? { conversation } : {};
   const byId = new Map<string, SandboxHistoryEvent>();
-  let after: string | undefined;
   let length = 0;
+  let unreadRows = 0;
+  let pages = 0;
+  let isNewestFirst = false;
   let complete = false;
-  for (let page = 0; page < maxPages && length < maxLength && !complete; page += 1) {
-    const { events } = await attempt.call((signal) =>
-      client.listEvents(
-        sandboxId,
-        { ...filter, after, limit: pageSize },
-        { signal, timeoutMs: Math.max(1, untilMs - Date.now()) },
-      ),
-    );
+  const read = eventPages({ ...filter, limit: pageSize }, (query, counting) =>
+    attempt.call((signal) =>
+      client.listEvents(sandboxId, query, { ...counting, signal, timeoutMs: Math.max(1, untilMs - Date.now()) }),
+    ),
+  );
+  for await (const { events, isOlder, next, saysMore, ...page } of read) {
     for (const event of events) {
       if (length >= maxLength || !isOf(conversationIds, event)) continue;
       const short = shortEvent(event);
       length += JSON.stringify(short).length;
       byId.set(event.id, short);
     }
-    const last = events.at(-1);
-    const isLastPage = events.length < smallestPage || (events.length < pageSize && isEnd(last));
-    // A service without paging sends the same events again.
-    complete = length < maxLength && (isLastPage || last?.id === after);
-    after = last?.id;
+    pages += 1;
+    unreadRows += page.unreadRows;
+    isNewestFirst ||= isOlder;
+    const isShort = events.length < pageSize && isEnd(events.at(-1));
+    complete = length < maxLength && !saysMore && (next === undefined || isShort);
+    if (complete || length >= maxLength || pages === maxPages) break;
   }
-  return { sandboxId, readAt: new Date().toISOString(), complete, events: [...byId.values()] };
+  const events = isNewestFirst ? [...byId.values()].sort(byTime) : [...byId.values()];
+  const unread = unreadRows > 0 ? { unreadRows } : {};
+  return { sandboxId, readAt: new Date().toISOString(), complete, ...unread, events };
+}
+
+/** Pages that begin with the newest event. */
+function byTime(a: SandboxHistoryEvent, b: SandboxHistoryEvent): number {
+  return Date.parse(a.createdAt ?? '') - Date.parse(b.createdAt ?? '') || 0;
 }
 
 /** True if it was the last event of a prompt. A job that ends sends no further prompt. */
 function isEnd(event: SandboxHistoryEvent | undefined): boolean {
-  return ['prompt.completed', 'prompt.failed', 'prompt.interrupted'].includes(event?.type ?? '');
+  return endStatuses[event?.type ?? ''] !== undefined;
 }
 
 function isOf(conversationIds: readonly string[], { conversationId }: SandboxHistoryEvent): boolean {

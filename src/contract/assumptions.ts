@@ -42,9 +42,10 @@ export const assumptions = {
     'Identical content creates no version. The default changes only when another environment becomes the default.',
   'A-environment-upgrade':
     'Active sandboxes are usable, starting or in error. A sandbox that cannot be upgraded counts as failed. A sandbox that needs no upgrade is not counted.',
-  'A-event-ids': 'The id of an event is `sev_` and 24 hex digits. Only `after` uses it.',
+  'A-event-ids':
+    'The id of an event is `sev_` and 24 hex digits. Only `after` uses it. The client takes any short text and any whole number, also for the ids of prompts and conversations.',
   'A-events':
-    'Events of the history, oldest first, and the query parameters besides `conversation`. An answer with fewer than 100 events is the last page. `after` continues after the event with that id.',
+    'Events of the history, oldest first, and the query parameters besides `conversation`. An answer with fewer than 100 events is the last page. `after` continues after the event with that id. The client also reads a history with the newest event first, times that are numbers or absent, and pages that are told by `nextCursor`, `cursor`, `next`, `hasMore` or `total`.',
   'A-failing-stop':
     'A resume also ends a stop while the sandbox is still archiving, and continues on its disk. A stop with a `lastAttemptAt` that has not ended has failed at least once. A sandbox whose stop fails can be deleted. Between two attempts it accepts commands, files and prompts; the next attempt ends them.',
   'A-file-limit': 'A file that is read or written as JSON has at most 32 MiB. A larger file is refused with 413.',
@@ -88,9 +89,10 @@ export const assumptions = {
   'A-process-samples':
     'A sandbox with monitoring off keeps no process sample. Without a sample, `sampledAt` is null. A process that no command started has no `commandId`.',
   'A-prompt-id': '`promptId` in the answer to a prompt.',
-  'A-prompt-record': 'The record of a prompt.',
+  'A-prompt-record':
+    'The record of a prompt, under `prompt`, and the words for its status. Without it, the history shows the end of a prompt.',
   'A-prompt-states':
-    'The first queued prompt moves a sandbox to running, and the end of the last prompt moves it to idle. Prompts of one conversation run in order.',
+    'The first queued prompt moves a sandbox to running, and the end of the last prompt moves it to idle. So a sandbox that is usable and not running for longer than a read may lag has no prompt left, not even a waiting one. Prompts of one conversation run in order.',
   'A-provider-models':
     'The rows of GET /provider-models. A model that they do not list is accepted without a reasoning effort, or refused with `invalid_request`, as the settings of the local service say.',
   'A-rate-limits': 'The numbers behind the 429 codes are settings of the local service.',

@@ -1,21 +1,26 @@
 /**
  * What a job or batch lacks that the word of its outcome does not tell. Lists, `show`, reports and exit codes use it. Pure.
  */
-import type { CollectedFile, JobResult } from './job/job-result.js';
+import type { CollectedFile, JobResult, PromptResult } from './job/job-result.js';
 
 export interface Lacks {
   readonly outcome: string;
   /** Number of files that a completed job, or completed items, should have and do not. */
   readonly missingFiles: number;
+  /** Number of prompts that completed, and whose answers could not be read. */
+  readonly missingAnswers: number;
   /** Number of sandboxes, prompts and commands that a person must look after. */
   readonly leftBehind: number;
   readonly error: { readonly code: string } | null;
 }
 
 /** @returns a few words, such as `1 file missing, 2 left behind`; null if there is nothing to add to the outcome */
-export function shortfallOf({ outcome, missingFiles, leftBehind, error }: Lacks): string | null {
+export function shortfallOf({ outcome, missingFiles, missingAnswers, leftBehind, error }: Lacks): string | null {
+  const missing = (count: number, what: string) =>
+    count > 0 ? [`${count} ${what}${count === 1 ? '' : 's'} missing`] : [];
   const parts = [
-    ...(missingFiles > 0 ? [`${missingFiles} ${missingFiles === 1 ? 'file' : 'files'} missing`] : []),
+    ...missing(missingFiles, 'file'),
+    ...missing(missingAnswers, 'answer'),
     ...(leftBehind > 0 ? [`${leftBehind} left behind`] : []),
   ];
   // Another outcome announces its error.
@@ -26,10 +31,18 @@ export function shortfallOf({ outcome, missingFiles, leftBehind, error }: Lacks)
 export function shortfallOfJob({
   outcome,
   files,
+  prompts,
   left,
   error,
-}: Pick<JobResult, 'outcome' | 'files' | 'left' | 'error'>): string | null {
-  return shortfallOf({ outcome, missingFiles: missingFilesOf({ outcome, files }), leftBehind: left.length, error });
+}: Pick<JobResult, 'outcome' | 'files' | 'prompts' | 'left' | 'error'>): string | null {
+  const missingFiles = missingFilesOf({ outcome, files });
+  const missingAnswers = prompts.filter(lacksAnswer).length;
+  return shortfallOf({ outcome, missingFiles, missingAnswers, leftBehind: left.length, error });
+}
+
+/** True if the prompt has ended, and nothing told how. */
+export function lacksAnswer({ status, result, note }: Pick<PromptResult, 'status' | 'result' | 'note'>): boolean {
+  return status === 'completed' && result === null && note !== undefined;
 }
 
 /** If the work did not complete, missing files are expected. */

@@ -7,7 +7,7 @@ import { Client, WorkflowFailedError } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
-import { createActivities, createNotifyActivities } from '../../activities/index.js';
+import { createActivities, createFollowActivities, createNotifyActivities } from '../../activities/index.js';
 import type { SandboxClientOptions } from '../../src/client/index.js';
 import { createResultStore, type ResultStore } from '../../src/result-store/index.js';
 import { createSecretStore, type SecretStore } from '../../src/secret-store/index.js';
@@ -60,14 +60,19 @@ export async function createActivityStand(
   const temporal = new Client({ connection });
   const taskQueue = `activities-${randomBytes(4).toString('hex')}`;
   const workflowBundle = { codePath: inject('callActivityBundlePath') };
-  const ofService = createActivities({
+  const dependencies = {
     client: closing.client(service, options.client),
     results,
     secrets: options.withSecrets === false ? undefined : secrets,
     taskQueue,
     rotation: { lateForMs },
-  });
-  const activities = { ...ofService, ...createNotifyActivities({}) };
+    follow: { minIntervalMs: 200 },
+  };
+  const activities = {
+    ...createActivities(dependencies),
+    ...createFollowActivities(dependencies),
+    ...createNotifyActivities({}),
+  };
   const interceptors = { activity: [countCalls] };
   const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities, interceptors });
   const running = worker.run();

@@ -39,9 +39,10 @@ export function truncateResult<T extends { readonly prompts: readonly PromptResu
 }
 
 function shortened(prompt: PromptResult, length: number): PromptResult {
-  const { prompt: text, result, error } = prompt;
+  const { prompt: text, result, error, note } = prompt;
   return {
     ...prompt,
+    ...(note !== undefined && { note: cut(note, length) }),
     prompt: cut(text, length),
     result: result && cut(result, length),
     error: error && cut(error, length),

@@ -104,9 +104,10 @@ function printSummary(
   // The lines of the files name the files that are missing.
   if (report.error && report.error.code !== filesMissing)
     io.stderr.write(`  ${oneLine(report.error.code)}: ${setIn(report.error.message, '    ')}\n`);
-  for (const { status, error } of report.prompts) {
+  for (const { status, error, note } of report.prompts) {
     if (error && error !== report.error?.message)
       io.stderr.write(`  prompt ${oneLine(status)}: ${setIn(error, '    ')}\n`);
+    else if (note) io.stderr.write(`  prompt ${oneLine(status)}: ${setIn(note, '    ')}\n`);
   }
   for (const file of report.files) {
     const unsaved = file.error === null ? ` (save it with: --get ${pasteable(file.path, 'PATH')})` : `: ${file.error}`;

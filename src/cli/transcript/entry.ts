@@ -1,6 +1,7 @@
 /** Makes the entries of a transcript from the data of a job and the history of its sandbox. */
 
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
+import { endStatuses } from '../../contract/workflow-safe/states.js';
 import type { EnteredPhase } from '../../protocol/job/job-phases.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { PromptResult, Wake } from '../../protocol/job/job-result.js';
@@ -19,12 +20,6 @@ export interface KnownOfJob {
   readonly prompts: readonly PromptResult[];
   readonly blocked?: JobProgress['blocked'];
 }
-
-const endStatuses: Readonly<Record<string, string>> = {
-  'prompt.completed': 'completed',
-  'prompt.failed': 'failed',
-  'prompt.interrupted': 'interrupted',
-};
 
 /** The entries of the job: its wakes, its phases, the reasons why it is blocked, and the ends of its prompts. */
 export function entriesOfJob({ phases = [], wakes, prompts, blocked }: KnownOfJob): KeyedEntry[] {
@@ -67,7 +62,8 @@ export function entriesOfEvents(
     return index < 0 ? null : index + 1;
   };
   return events.flatMap((event): KeyedEntry[] => {
-    const { id, type, createdAt: at, data = {}, conversationId } = event;
+    const { id, type, data = {}, conversationId } = event;
+    const at = event.createdAt ?? null;
     if (conversationId != null && !conversations.has(conversationId)) return [];
     const prompt = numberOf(event);
     const endStatus = endStatuses[type];

@@ -2,7 +2,8 @@
  * Reads the history of a job's sandbox while somebody watches. Each read asks only for new events. If the service
  * refuses a read, the next one comes later.
  */
-import type { SandboxClient } from '../../client/index.js';
+import { eventPages } from '../../client/event-pages.js';
+import type { ListEventsQuery, SandboxClient } from '../../client/index.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 import { shortEvent } from '../../contract/records/short-event.js';
 import { longestUntoldPauseMs } from '../../contract/workflow-safe/service-failure.js';
@@ -10,8 +11,6 @@ import { backOffMs, requestedPauseMs } from '../connect/back-off.js';
 import type { KnownOfJob } from './entry.js';
 
 const pageSize = 1_000;
-/** No known service sends smaller pages, so a shorter answer is the last page. */
-const smallestPage = 100;
 const pagesAtOnce = 10;
 /** If the events of a read are longer than this in total, in characters of JSON, no further page is read. */
 const maxLengthAtOnce = 16 * 1024 * 1024;
@@ -25,6 +24,8 @@ export interface HistoryRead {
    * False if there may be newer events: there are more pages, or the service did not answer or requested a pause.
    */
   readonly isCurrent: boolean;
+  /** Number of rows that could not be read. A row that is read again counts again. */
+  readonly unreadRows: number;
 }
 
 export interface HistoryReader {
@@ -39,58 +40,59 @@ export interface HistoryReader {
 
 /** @param service the current client; it is replaced after a reconnect */
 export function createHistoryReader(service: () => Pick<SandboxClient, 'listEvents'>): HistoryReader {
-  /** The last known event, by sandbox and conversation. If a job has several conversations, all are read together. */
-  const cursors = new Map<string, string>();
+  /** Where the next read begins, by sandbox and conversation. If a job has several conversations, all are read together. */
+  const cursors = new Map<string, ListEventsQuery>();
   let failures = 0;
   let quietUntilMs = 0;
 
   /** Adds to `found`, so that the pages before a failure are not lost. @returns false if there are more pages */
   async function readPages(
-    found: SandboxHistoryEvent[],
+    found: { readonly events: SandboxHistoryEvent[]; unreadRows: number },
     { sandboxId, conversation }: { readonly sandboxId: string; readonly conversation: string | undefined },
     signal: AbortSignal,
   ): Promise<boolean> {
     const place = `${sandboxId} ${conversation ?? ''}`;
+    const filter = { conversation, limit: pageSize };
     let length = 0;
-    for (let page = 0; page < pagesAtOnce && length < maxLengthAtOnce; page += 1) {
-      const after = cursors.get(place);
+    let pages = 0;
+    const read = eventPages(cursors.get(place) ?? filter, (query, counting) => {
       const client = service();
-      const { events } = await client.listEvents(
-        sandboxId,
-        { conversation, after, limit: pageSize },
-        { signal, timeoutMs },
-      );
-      const last = events.at(-1)?.id;
+      return client.listEvents(sandboxId, query, { ...counting, signal, timeoutMs });
+    });
+    for await (const { events, isOlder, next, unreadRows } of read) {
       for (const event of events) {
         const short = shortEvent(event);
         length += JSON.stringify(short).length;
-        found.push(short);
+        found.events.push(short);
       }
-      // A service without paging sends all events again. The caller drops those that it already has.
-      if (last === undefined || last === after) return true;
-      cursors.set(place, last);
-      if (events.length < smallestPage) return true;
+      found.unreadRows += unreadRows;
+      const newest = isOlder ? undefined : events.at(-1)?.id;
+      if (next !== undefined) cursors.set(place, next);
+      else if (newest !== undefined) cursors.set(place, { ...filter, after: newest });
+      else if (isOlder) cursors.delete(place);
+      pages += 1;
+      if (next !== undefined && (pages === pagesAtOnce || length >= maxLengthAtOnce)) return false;
     }
-    return false;
+    return true;
   }
 
   return {
     quietUntilMs: () => quietUntilMs,
     async readOn({ sandboxId, prompts }, signal) {
       const ids = [...new Set(prompts.flatMap(({ conversationId }) => conversationId ?? []))];
-      if (sandboxId === null || ids.length === 0) return { events: [], isCurrent: true };
-      if (Date.now() < quietUntilMs) return { events: [], isCurrent: false };
-      const events: SandboxHistoryEvent[] = [];
+      if (sandboxId === null || ids.length === 0) return { events: [], isCurrent: true, unreadRows: 0 };
+      if (Date.now() < quietUntilMs) return { events: [], isCurrent: false, unreadRows: 0 };
+      const found = { events: [] as SandboxHistoryEvent[], unreadRows: 0 };
       try {
         const conversation = ids.length === 1 ? ids[0] : undefined;
-        const isCurrent = await readPages(events, { sandboxId, conversation }, signal);
+        const isCurrent = await readPages(found, { sandboxId, conversation }, signal);
         failures = 0;
-        return { events, isCurrent };
+        return { ...found, isCurrent };
       } catch (error) {
         const askedMs = Math.min(requestedPauseMs(error), longestUntoldPauseMs);
         quietUntilMs = Date.now() + Math.max(askedMs, backOffMs(failures, pauses));
         failures += 1;
-        return { events, isCurrent: false };
+        return { ...found, isCurrent: false };
       }
     },
   };

@@ -15,7 +15,7 @@ import { tableWidth } from '../output/table.js';
 import { createPaint } from '../output/terminal.js';
 import { setIn } from '../output/terminal-safe.js';
 import { createEntryText, type TranscriptEntry } from '../output/transcript-entry.js';
-import { formatDuration } from '../units.js';
+import { formatDuration, plural } from '../units.js';
 import type { LookedAt, Transcript } from './transcript.js';
 
 const firstPauseMs = 1_000;
@@ -99,8 +99,10 @@ async function printEnd(
   if (job?.prompts.some(({ status }) => status !== 'not_sent') && !transcript.hasHistory()) {
     printer.notice('The history of the sandbox no longer exists; these are the prompts and answers that the job kept.');
   } else if (!transcript.isComplete()) {
-    printer.notice('The history is not complete: its newest events are missing.');
+    printer.notice('The history is not complete: some of its events are missing.');
   }
+  const unread = transcript.unreadRows();
+  if (unread > 0) printer.notice(`${plural(unread, 'row')} of the history could not be read.`);
   return exitCodes.done;
 }
 

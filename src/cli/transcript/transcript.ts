@@ -47,6 +47,8 @@ export interface Transcript {
   readonly hasHistory: () => boolean;
   /** False if the stored history is cut, or if the service did not give all of it. */
   readonly isComplete: () => boolean;
+  /** Number of rows of the history that `readEnd` could not read. */
+  readonly unreadRows: () => number;
 }
 
 export function createTranscript({ service, results, folder }: TranscriptSource): Transcript {
@@ -54,6 +56,7 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
   const ownEvents = createOwnEvents();
   const taken = new Set<string>();
   let isComplete = true;
+  let unreadRows = 0;
   let hasHistory = false;
   let heldSinceMs: number | undefined;
   let early: readonly SandboxHistoryEvent[] = [];
@@ -84,6 +87,7 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
       const transcript = await findStoredJson<StoredTranscript>(results, transcriptKey(await folder(), sandboxId));
       if (!transcript) return [];
       isComplete = transcript.complete;
+      unreadRows = transcript.unreadRows ?? 0;
       // It begins where the history begins, and not where this reader is.
       return createOwnEvents()(transcript.events, job);
     } catch (error) {
@@ -97,7 +101,8 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
     const all: SandboxHistoryEvent[] = [];
     let length = 0;
     for (;;) {
-      const { events, isCurrent } = await reader.readOn(job, signal);
+      const { events, isCurrent, unreadRows: unread } = await reader.readOn(job, signal);
+      unreadRows += unread;
       for (const event of events) length += JSON.stringify(event).length;
       for (const event of ownEvents(events, job)) all.push(event);
       if (isCurrent || events.length === 0 || length > longestHistory) {
@@ -127,6 +132,7 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
     },
     hasHistory: () => hasHistory,
     isComplete: () => isComplete,
+    unreadRows: () => unreadRows,
   };
 }
 

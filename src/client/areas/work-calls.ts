@@ -10,8 +10,11 @@ import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 
-/** Query of the event history. Assumption: every field but `conversation`. */
-export type ListEventsQuery = z.infer<typeof listEventsQuerySchema>;
+/**
+ * Query of the event history. Assumption: every field but `conversation`. `cursor` goes back to a service that names the
+ * next page.
+ */
+export type ListEventsQuery = z.infer<typeof listEventsQuerySchema> & { readonly cursor?: string };
 /** Query that selects a conversation; without it, the whole sandbox. */
 export type ConversationQuery = z.infer<typeof conversationQuerySchema>;
 

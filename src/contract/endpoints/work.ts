@@ -1,7 +1,7 @@
 /** Work inside a sandbox: prompts, files, commands. */
 import { z } from 'zod';
 import { promptSchema, sandboxHistoryEventSchema } from '../records/sandbox-records.js';
-import { shortText } from '../records/short-text.js';
+import { idText, shortText } from '../records/short-text.js';
 import {
   commandBodySchema,
   conversationQuerySchema,
@@ -22,7 +22,7 @@ export const workEndpoints = {
     scope: 'agent.prompt',
     retry: 'evidence',
     body: promptBodySchema,
-    response: z.looseObject({ promptId: shortText().nullish(), conversationId: shortText() }),
+    response: z.looseObject({ promptId: idText().nullish(), conversationId: idText() }),
     assumed: ['A-prompt-id'],
   },
   getPrompt: {

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { idPatterns } from '../workflow-safe/ids.js';
 import { promptStatuses, sandboxStates, stopStatuses } from '../workflow-safe/states.js';
-import { shortText } from './short-text.js';
+import { idText, shortText } from './short-text.js';
 
 /**
  * An enum of a response. Editors and the OpenAPI document show the known values; unknown values are kept.
@@ -18,6 +18,23 @@ export function openEnum<const T extends string>(values: readonly T[], descripti
 /** A moment, or null. The OpenAPI document gives its format, but a reader does not check the format. */
 export const dateTimeOrNull = (description: string) =>
   shortText().meta({ format: 'date-time' }).nullish().describe(description);
+
+/** Numbers below this count seconds since the epoch, others milliseconds. */
+const leastMs = 1e11;
+const latestMs = 8.64e15;
+
+function momentOf(value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  const ms = Math.abs(value) < leastMs ? value * 1_000 : value;
+  return Math.abs(ms) <= latestMs ? new Date(ms).toISOString() : value;
+}
+
+/** Like `dateTimeOrNull`, but a number is read as the time since the epoch. Only for times that decide nothing. */
+const anyTimeOrNull = (description: string) =>
+  z
+    .preprocess(momentOf, shortText().meta({ format: 'date-time' }))
+    .nullish()
+    .describe(description);
 
 /** Validates a sandbox id (specification, "Resources and their fields"). */
 export const sandboxIdSchema = z
@@ -136,16 +153,16 @@ export type Sandbox = z.infer<typeof sandboxSchema>;
 /** Assumption: the prompt run record is not shown by the specification. */
 export const promptSchema = z
   .looseObject({
-    id: shortText().describe('prm_ and 24 hex digits'),
+    id: idText().describe('prm_ and 24 hex digits'),
     sandboxId: shortText().optional(),
-    conversationId: shortText().nullish().describe('conv_ and 24 hex digits'),
+    conversationId: idText().nullish().describe('conv_ and 24 hex digits'),
     provider: z.string().nullish(),
     model: z.string().nullish(),
     reasoningEffort: z.string().nullish(),
     status: openEnum(promptStatuses, 'completed, failed and interrupted are final'),
-    queuedAt: dateTimeOrNull('When accepted'),
-    startedAt: dateTimeOrNull('When the agent began'),
-    endedAt: dateTimeOrNull('When it ended'),
+    queuedAt: anyTimeOrNull('When accepted'),
+    startedAt: anyTimeOrNull('When the agent began'),
+    endedAt: anyTimeOrNull('When it ended'),
     result: z.string().nullish().describe("The agent's last message"),
     error: z.string().nullish().describe('Why it failed'),
   })
@@ -167,11 +184,11 @@ const historyEventTypes = [
 /** Assumption: the shape of an event of the history is not shown by the specification. */
 export const sandboxHistoryEventSchema = z
   .looseObject({
-    id: shortText().describe('sev_ and 24 hex digits, ordered within the sandbox'),
+    id: idText().describe('sev_ and 24 hex digits, ordered within the sandbox'),
     type: openEnum(historyEventTypes, 'What happened'),
-    conversationId: shortText().nullish(),
-    promptId: shortText().nullish(),
-    createdAt: shortText().meta({ format: 'date-time' }),
+    conversationId: idText().nullish(),
+    promptId: idText().nullish(),
+    createdAt: anyTimeOrNull('When it happened'),
     data: z
       .looseObject({})
       .optional()
@@ -179,7 +196,11 @@ export const sandboxHistoryEventSchema = z
         'agent.message carries text, prompt.queued carries prompt, agent.usage the tokens that the agent says it used',
       ),
   })
-  .meta({ id: 'HistoryEvent', description: 'An event of the history of a sandbox' });
+  .meta({
+    id: 'HistoryEvent',
+    required: ['id', 'type', 'createdAt'],
+    description: 'An event of the history of a sandbox',
+  });
 /** An event of the history of a sandbox. */
 export type SandboxHistoryEvent = z.infer<typeof sandboxHistoryEventSchema>;
 

@@ -18,3 +18,8 @@ export function isShortText(text: string): boolean {
 export function shortText() {
   return z.string().refine(isShortText, 'is too long or contains control characters');
 }
+
+/** A short text, or a whole number, which is read as its digits: the specification shows no form of some ids. */
+export function idText() {
+  return z.preprocess((id) => (Number.isSafeInteger(id) ? String(id) : id), shortText());
+}

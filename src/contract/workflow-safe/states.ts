@@ -44,10 +44,22 @@ export const promptStatuses = ['queued', 'running', 'completed', 'failed', 'inte
 /** A listed status of a prompt. */
 export type PromptStatus = (typeof promptStatuses)[number];
 
+/** False for a word of another vocabulary. */
+export function isListedPromptStatus(status: string): status is PromptStatus {
+  return (promptStatuses as readonly string[]).includes(status);
+}
+
 /** True for a status in which a prompt never changes again. */
 export function isFinalPromptStatus(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'interrupted';
 }
+
+/** The events of a history that end a prompt, and the statuses that they give it. Assumption: `A-events`. */
+export const endStatuses: Readonly<Record<string, string>> = {
+  'prompt.completed': 'completed',
+  'prompt.failed': 'failed',
+  'prompt.interrupted': 'interrupted',
+};
 
 /** Statuses of a stop (specification, "States and transitions"). */
 export const stopStatuses = ['pending', 'failing', 'completed', 'superseded'] as const;

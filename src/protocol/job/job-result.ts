@@ -47,6 +47,8 @@ export interface PromptResult {
   readonly startedAt: string | null;
   /** When the prompt ended; null if it has not ended, or if the time is unknown. */
   readonly endedAt: string | null;
+  /** What of the prompt could not be read, although it has ended or was accepted. Absent if nothing is lacking. */
+  readonly note?: string;
 }
 
 /** The result of the stop at the end of a job. */

@@ -61,9 +61,9 @@ class Conversation {
     return { ...recordOf(before, previous), by: 'x' };
   }
 
-  end(prompt: string, record: PromptRecord) {
+  async end(prompt: string, record: PromptRecord) {
     const followed = { sandboxId, promptId: null, conversationId, prompt, knownPromptIds: [] };
-    return readPromptEnd(this.client, followed, { attempt, readRecord: async () => record });
+    return (await readPromptEnd(this.client, followed, { attempt, readRecord: async () => record })).end;
   }
 
   look(text: string, record: PromptRecord, over: Partial<PromptQuery> = {}) {

@@ -136,7 +136,7 @@ describe('evidence that a prompt was accepted', () => {
 
   it('is not older than the fork if there is no record', () => {
     const old = queued('a', 'prm_1');
-    const sandboxMadeAt = new Date(Date.parse(old.createdAt) + 1).toISOString();
+    const sandboxMadeAt = new Date(Date.parse(old.createdAt ?? '') + 1).toISOString();
     expect(found([old], { sandboxMadeAt })).toEqual([]);
     expect(found([old], { sandboxMadeAt: old.createdAt })).toEqual(['prm_1']);
   });

@@ -129,7 +129,7 @@ async function store(batch: BatchState, outcome: FanoutOutcome): Promise<FanoutR
     leftMore: Math.max(0, leftCount - left.length),
     leftSandboxIds: [...new Set(left.flatMap(({ kind, sandboxId }) => (kind === 'sandbox' && sandboxId) || []))],
   };
-  const lacks = { outcome, leftBehind: leftCount, missingFiles: 0 };
+  const lacks = { outcome, leftBehind: leftCount, missingFiles: 0, missingAnswers: 0 };
   const shortfall = shortfallOf({ ...lacks, error: result.error });
   if (!batch.carried.isSurveyed) return { ...result, shortfall, resultsRef: null };
   try {

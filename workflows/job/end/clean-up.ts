@@ -8,6 +8,7 @@ import type { CollectedFile, JobError, JobOutcome } from '../../../src/protocol/
 import { jobError, toJobTermination } from '../../shared/job-termination.js';
 import { reads } from '../../shared/reads.js';
 import { requestStop } from '../../stop/request-stop.js';
+import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
 import { promptRecordKey } from '../prompts/prompt-query.js';
@@ -104,9 +105,15 @@ const within = (ms: number, step: () => Promise<void> | undefined) =>
 function endOf(job: JobState, { outcome }: JobEnding): JobEnd {
   const { input, skipsCollecting, carried } = job;
   if (input.end !== 'delete' || skipsCollecting || !mayHaveWritten(job)) return input.end;
+  if (carried.prompts.some(isNotShown)) return 'stop';
   const wanted = carried.diff === null ? carried.files : [...carried.files, carried.diff];
   const isLoss = ({ error, missing }: CollectedFile) => error !== null && (outcome === 'completed' || !missing);
   return wanted.some(isLoss) ? 'stop' : 'delete';
+}
+
+/** True for a prompt that the service accepted and does not show: the agent may have worked. */
+function isNotShown({ status, note }: JobPrompt): boolean {
+  return status === 'unknown' && note !== undefined;
 }
 
 /** False if the sandbox holds nothing but what it was created with. */
@@ -123,7 +130,7 @@ async function endSandbox(job: JobState, sandboxId: string, end: JobEnd): Promis
 }
 
 /**
- * Stops a sandbox that holds a file which could not be collected. A second cancel, which wants it deleted, ends the wait.
+ * Stops a sandbox that holds work which could not be collected. A second cancel, which wants it deleted, ends the wait.
  */
 async function stopInstead(job: JobState, sandboxId: string): Promise<void> {
   const scope = new CancellationScope();
@@ -166,8 +173,9 @@ function nameWhatIsLeft(job: JobState, problem: JobError | null, end: JobEnd): v
   const { id: sandboxId, name: sandboxName } = sandbox;
   const hasEnded = hasEndedAsRequested({ sandboxId, stop, deletion }, end);
   if (hasEnded && end !== job.input.end) {
-    const why =
-      'It was stopped and not deleted, because a file could not be collected. Fetch the file, then delete it.';
+    const why = job.carried.prompts.some(isNotShown)
+      ? 'It was stopped and not deleted, because it may hold the work of a prompt that the service does not show.'
+      : 'It was stopped and not deleted, because a file could not be collected. Fetch the file, then delete it.';
     job.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
   }
   if (hasEnded && end !== 'keep') return;

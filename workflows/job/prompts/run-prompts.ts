@@ -4,8 +4,9 @@
  */
 import type { PromptEnd } from '../../../activities/prompt/end.js';
 import { isFinalPromptStatus } from '../../../src/contract/workflow-safe/states.js';
+import { lacksAnswer } from '../../../src/protocol/shortfall.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
-import { JobTermination, jobError, sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
+import { JobTermination, jobError, outcomeUnknown, sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
 import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
@@ -93,8 +94,10 @@ async function follow(
     job.carried.degraded = degraded ?? job.carried.degraded;
     const isStopped = sandboxState === 'archived' || sandboxState === 'archiving';
     if (status === 'not_found') {
-      await findAgain(job, prompt, place);
-      continue;
+      if (await findAgain(job, prompt, place, end.note)) continue;
+      Object.assign(prompt, { status: 'completed', note: 'It was said to be sent. The service does not show it.' });
+      job.reached('answered');
+      return;
     }
     if (status === 'sandbox_lost') {
       if (sandboxState !== null && !isStopped) {
@@ -105,6 +108,11 @@ async function follow(
     }
     Object.assign(prompt, known, { status, promptId: promptId ?? prompt.promptId });
     job.reached('answered');
+    // For items of a batch, `abandon` is the default and no wish.
+    if (lacksAnswer(prompt) && job.input.onUnknownOutcome === 'abandon' && !job.input.origin) {
+      prompt.status = 'unknown';
+      throw outcomeUnknown(prompt.note ?? '');
+    }
     const endedWithSandbox = status !== 'completed' && (sandboxState === null || isStopped || sandboxState === 'error');
     if (endedWithSandbox)
       throw sandboxState === 'error' ? sandboxInError(prompt) : sandboxLost(sandboxState, 'during the prompt');

@@ -46,24 +46,26 @@ type UnknownAttempt = Extract<Attempt, { kind: 'unknown' }>;
 export async function sendPrompt(job: JobState, place: PromptPlace, follows: boolean): Promise<PromptEnd | null> {
   const prompt = job.carried.prompts[place.index];
   if (!prompt || !['not_sent', 'sending', 'unknown'].includes(prompt.status)) return null;
-  const query = promptQuery(job, place);
   const mayBeSent = prompt.status !== 'not_sent';
-  const { index } = place;
   const { ids, end } = await untilAccepted({
-    job,
-    prompt,
-    index,
-    step: job.stepOf(index),
-    query,
+    ...sendingOf(job, place, prompt),
     follows,
     earlier: await earlierOf(job, place),
     mayBeSent,
   });
   if (job.carried.reachedAtMs.prompted === undefined) job.reached('prompted');
-  prompt.promptId = ids.promptId;
-  prompt.conversationId = ids.conversationId ?? place.conversationId;
-  prompt.status = 'queued';
+  accept(prompt, place, ids);
   return end;
+}
+
+function sendingOf(job: JobState, place: PromptPlace, prompt: JobPrompt) {
+  const { index } = place;
+  return { job, prompt, index, step: job.stepOf(index), query: promptQuery(job, place) };
+}
+
+function accept(prompt: JobPrompt, place: PromptPlace, { promptId, conversationId }: PromptEvidence): void {
+  Object.assign(prompt, { promptId, conversationId: conversationId ?? place.conversationId, status: 'queued' });
+  delete prompt.note;
 }
 
 /**
@@ -134,9 +136,13 @@ async function waitUntilPromptable(
 /**
  * Waits for evidence, a person or the policy. @throws the error of the attempt if the decision is to abandon the job
  */
-async function decide(sending: Sending, { error, message }: UnknownAttempt): Promise<PromptEvidence | 'resend'> {
+async function decide(
+  sending: Sending,
+  { error, message }: Pick<UnknownAttempt, 'error' | 'message'>,
+  despiteAnswer?: true,
+): Promise<PromptEvidence | 'resend'> {
   // In a shared sandbox, no prompt is adopted: its owner is unknown.
-  const find = sending.query.isOwnSandbox ? () => findEvidence(sending) : undefined;
+  const find = sending.query.isOwnSandbox ? () => findEvidence(sending, despiteAnswer) : undefined;
   const decided = await resolveUnknownOutcome(sending.job, 'prompt', message, find);
   switch (decided.action) {
     case 'found':
@@ -150,9 +156,12 @@ async function decide(sending: Sending, { error, message }: UnknownAttempt): Pro
   }
 }
 
-async function findEvidence({ job, step, query }: Sending): Promise<PromptEvidence | undefined> {
-  const text = step.prompt;
-  return (await retryRefusals(job, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
+async function findEvidence(
+  { job, step, query }: Pick<Sending, 'job' | 'step' | 'query'>,
+  despiteAnswer?: true,
+): Promise<PromptEvidence | undefined> {
+  const input = { query, text: step.prompt, ...(despiteAnswer && { despiteAnswer }) };
+  return (await retryRefusals(job, 'look for the prompt', () => reads.findPrompt(input))) ?? undefined;
 }
 
 /**
@@ -211,17 +220,34 @@ async function statusAfter(error: unknown, { job, index, query }: Sending): Prom
 }
 
 /**
- * Searches again for an accepted prompt, because the ids that the service returned belong to another prompt.
- * @throws JobTermination `outcome_unknown` if the prompt is not found
+ * Searches again for an accepted prompt that the service does not show: the ids in its answer may belong to another one.
+ * If it stays hidden, its outcome is unknown, as after a lost answer: a later read, a person or the policy decides.
+ * @param note why nothing more is to be expected. Absent: the follow is of an earlier version, and the job ends
+ * @returns false if a person says that it was sent, and has no id to follow it by
+ * @throws JobTermination `outcome_unknown`
  */
-export async function findAgain(job: JobState, prompt: JobPrompt, place: PromptPlace): Promise<void> {
-  const query = promptQuery(job, place);
-  const input = { query, text: job.stepOf(place.index).prompt, despiteAnswer: true };
-  const found = await retryRefusals(job, 'look for the prompt', () => reads.findPrompt(input));
-  if (found === null) {
-    prompt.status = 'unknown';
-    throw outcomeUnknown('The service accepted the prompt, but does not show it');
+export async function findAgain(
+  job: JobState,
+  prompt: JobPrompt,
+  place: PromptPlace,
+  note: string | undefined,
+): Promise<boolean> {
+  const sending: Sending = {
+    ...sendingOf(job, place, prompt),
+    ...{ follows: false, earlier: 'known_not', mayBeSent: true },
+  };
+  const found = await findEvidence(sending, true);
+  if (found) {
+    accept(prompt, place, found);
+    return true;
   }
-  prompt.promptId = found.promptId;
-  prompt.conversationId = found.conversationId ?? place.conversationId;
+  const error = outcomeUnknown(note ?? 'The service accepted the prompt, but does not show it');
+  prompt.status = 'unknown';
+  if (note === undefined) throw error;
+  prompt.note = note;
+  const decided = await decide(sending, { error, message: error.message }, true);
+  if (decided === 'resend') prepareResend(sending);
+  const ids = decided === 'resend' ? (await untilAccepted(sending)).ids : decided;
+  accept(prompt, place, ids);
+  return decided === 'resend' || ids.promptId !== null;
 }

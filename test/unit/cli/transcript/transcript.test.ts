@@ -298,7 +298,7 @@ describe('the reader of a history', () => {
   ])('leaves the service alone for %s', async (_, header, leastMs, mostMs) => {
     const [client, { seen }] = await serving(refusingFor(header));
     const reader = createHistoryReader(() => client);
-    const nothing = { events: [], isCurrent: false };
+    const nothing = { events: [], isCurrent: false, unreadRows: 0 };
     for (let look = 0; look < 5; look += 1) expect(await reader.readOn(job, never)).toEqual(nothing);
     expect(seen).toHaveLength(1);
     expect(reader.quietUntilMs() - Date.now()).toBeGreaterThan(leastMs);
