@@ -6,7 +6,7 @@ import type { SandboxClient } from '../../src/client/index.js';
 import { isMissing, isUnreadable } from '../../src/client/missing.js';
 import type { Prompt, SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { DegradedSandbox, SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import { endStatuses, isFinalPromptStatus, isListedPromptStatus } from '../../src/contract/workflow-safe/states.js';
+import { endStatuses, isFinalPromptStatus, promptStatuses } from '../../src/contract/workflow-safe/states.js';
 import type { Text } from '../../src/protocol/stored-text.js';
 import { cut } from '../../src/texts/length.js';
 import type { Attempt } from '../retry/attempt.js';
@@ -100,8 +100,9 @@ export async function readPromptEnd(
   }
   const record = await readRecord();
   let lacking: readonly string[] = [];
-  const onUnread = (read: UnreadHistory) => {
-    lacking = unreadOf(read);
+  const onUnread = ({ rows, isCut }: UnreadHistory) => {
+    const parts = [...(rows > 0 ? [rows === 1 ? '1 row' : `${rows} rows`] : []), ...(isCut ? ['further pages'] : [])];
+    lacking = parts.map((part) => `${part} of the history of the sandbox`);
   };
   try {
     const events = await readNewHistory(client, sandboxId, { conversationId, attempt, onUnread }, record);
@@ -110,21 +111,16 @@ export async function readPromptEnd(
       return { end: lacking.length === 0 ? end : { ...end, note: noteOf(lacking) }, unread };
     }
     unread.push(...lacking);
-    const isSilent = events.length > 0 && !events.some((event) => event.type === 'prompt.queued');
-    if (isSilent) unread.push('the types of the events of the history');
+    const queued = events.filter(({ type }) => type === 'prompt.queued');
+    if (events.length > 0 && queued.length === 0) unread.push('the types of the events of the history');
+    const hasNoTexts = !end && queued.some(({ data }) => typeof data?.prompt !== 'string');
+    if (hasNoTexts) unread.push('the texts of the prompts in the history');
     if (!end && record?.unread === true) unread.push('the history before the prompt');
     return { end, unread };
   } catch (error) {
     told(error);
     return { end: undefined, unread };
   }
-}
-
-function unreadOf({ rows, isCut }: UnreadHistory): string[] {
-  return [
-    ...(rows > 0 ? [`${rows} ${rows === 1 ? 'row' : 'rows'} of the history of the sandbox`] : []),
-    ...(isCut ? ['further pages of the history of the sandbox'] : []),
-  ];
 }
 
 const maxNoteLength = 300;
@@ -141,7 +137,8 @@ const failures = /fail|error|cancel|abort|interrupt|reject|refuse|expire|timed|k
 function endOfRecord(promptId: string, prompt: Prompt): PromptEndSeen {
   const { status, result = null, error = null, queuedAt = null, startedAt = null, endedAt = null } = prompt;
   const seen = { promptId, status, result, error, queuedAt, startedAt, endedAt };
-  return isListedPromptStatus(status) || endedAt === null ? seen : { ...seen, ...endOf(seen) };
+  const isListed = (promptStatuses as readonly string[]).includes(status);
+  return isListed || endedAt === null ? seen : { ...seen, ...endOf(seen) };
 }
 
 /** How a prompt ended that has ended, although its status does not say so. */

@@ -154,6 +154,8 @@ export function createFollow(client: SandboxClient, hub: FollowHub, results: Res
       const isLook = over !== undefined && isLong(input, over.youngMs);
       const end = await followUntilEnd(hub, { client, input, attempt, readEnd, onRead, isHandedOver, isLook });
       if (end === null) return null;
+      const { sandboxId } = input;
+      if (end.note !== undefined) log.warn('not all of a prompt could be read', { sandboxId, note: end.note });
       const value = await cutResult(end, input, results);
       return degraded === null ? value : { ...value, degraded };
     } catch (error) {
@@ -248,7 +250,6 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | 
     // Only a read of the sandbox itself shows whether it still exists.
     const { end, unread } = await one.readEnd();
     if (end && isFinalPromptStatus(end.status)) {
-      if (end.note !== undefined) tellNote(sandboxId, end.note);
       return { ...end, ...(await stateAtEnd(one, end)), ...seenAs(read), resultRef: null };
     }
     known = end ?? known;
@@ -259,7 +260,7 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | 
     else unseenSinceMs ??= Date.now();
     const isUnseen = !isUnread && lasts(unseenSinceMs);
     if (shared !== undefined && isUsable(shared)) {
-      if (isUnseen) return notShown(one.input, shared);
+      if (isUnseen) return withoutEnd(one.input, 'not_found', shared);
       if (shared !== 'running') idleSinceMs ??= Date.now();
       if (!isIdle) continue;
     }
@@ -271,12 +272,11 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | 
     else missingSinceMs = undefined;
     const doubtedSinceMs = state === null ? (missingSinceMs ?? Date.now()) : followedSinceMs;
     if (isLoss(state) && Date.now() - doubtedSinceMs >= readLagMs) return withoutEnd(one.input, 'sandbox_lost', state);
-    if (isUnseen && state !== null && isUsable(state)) return notShown(one.input, state);
+    if (isUnseen && state !== null && isUsable(state)) return withoutEnd(one.input, 'not_found', state);
     if (state === null || !isUsable(state) || state === 'running') idleSinceMs = undefined;
     else if (isIdle && (known || lasts(unreadSinceMs))) {
       const ended = known ? { ...known, ...endOf(known) } : withoutEnd(one.input, 'completed', state);
       const note = [...(ended.note ? [ended.note] : []), ...(unread.length > 0 ? [noteOf(unread)] : [])].join(' ');
-      tellNote(sandboxId, note);
       return { ...ended, note, sandboxState: state, ...seenAs(own), resultRef: null };
     } else idleSinceMs ??= Date.now();
     await follower.pause(one.attempt.signal);
@@ -285,10 +285,6 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | 
 
 function seenAs(read: SharedRead | null | undefined): Pick<PromptEnd, 'sandbox'> {
   return read ? { sandbox: { view: sandboxView(read.sandbox), atMs: read.atMs } } : {};
-}
-
-function tellNote(sandboxId: string, note: string): void {
-  log.warn('a prompt has ended, and not all of it could be read', { sandboxId, note });
 }
 
 /** The sandbox as a read of it alone shows it; null if it does not exist. */
@@ -324,11 +320,6 @@ async function readState(one: Follow): Promise<string | null> {
   return read?.sandbox.state ?? null;
 }
 
-function notShown(input: FollowPromptInput, sandboxState: string): PromptEnd {
-  const note = 'The service accepted the prompt, but does not show it';
-  return { ...withoutEnd(input, 'not_found', sandboxState), note };
-}
-
 function withoutEnd(input: FollowPromptInput, status: string, sandboxState: string | null): PromptEnd {
   return {
     status,
@@ -340,6 +331,7 @@ function withoutEnd(input: FollowPromptInput, status: string, sandboxState: stri
     queuedAt: null,
     startedAt: null,
     endedAt: null,
+    ...(status === 'not_found' && { note: 'The service accepted the prompt, but does not show it' }),
   };
 }
 

@@ -69,14 +69,13 @@ async function readTranscript(
   let length = 0;
   let unreadRows = 0;
   let pages = 0;
-  let isNewestFirst = false;
   let complete = false;
   const read = eventPages({ ...filter, limit: pageSize }, (query, counting) =>
     attempt.call((signal) =>
       client.listEvents(sandboxId, query, { ...counting, signal, timeoutMs: Math.max(1, untilMs - Date.now()) }),
     ),
   );
-  for await (const { events, isOlder, next, saysMore, ...page } of read) {
+  for await (const { events, next, saysMore, ...page } of read) {
     for (const event of events) {
       if (length >= maxLength || !isOf(conversationIds, event)) continue;
       const short = shortEvent(event);
@@ -85,19 +84,12 @@ async function readTranscript(
     }
     pages += 1;
     unreadRows += page.unreadRows;
-    isNewestFirst ||= isOlder;
     const isShort = events.length < pageSize && isEnd(events.at(-1));
     complete = length < maxLength && !saysMore && (next === undefined || isShort);
     if (complete || length >= maxLength || pages === maxPages) break;
   }
-  const events = isNewestFirst ? [...byId.values()].sort(byTime) : [...byId.values()];
   const unread = unreadRows > 0 ? { unreadRows } : {};
-  return { sandboxId, readAt: new Date().toISOString(), complete, ...unread, events };
-}
-
-/** Pages that begin with the newest event. */
-function byTime(a: SandboxHistoryEvent, b: SandboxHistoryEvent): number {
-  return Date.parse(a.createdAt ?? '') - Date.parse(b.createdAt ?? '') || 0;
+  return { sandboxId, readAt: new Date().toISOString(), complete, ...unread, events: [...byId.values()] };
 }
 
 /** True if it was the last event of a prompt. A job that ends sends no further prompt. */

@@ -154,6 +154,11 @@ const histories: Readonly<Record<string, Omit<Variation, 'record'>>> = {
     ends: lacks('rows of the history'),
   },
   'has other words for its types': { rows: withField('type', ({ type }) => `x.${type}`), ends: lacks('the types of') },
+  'has the texts of prompts under another name': {
+    rows: (rows) => rows.map((row) => ({ ...row, data: { text: (row.data as Row).text ?? (row.data as Row).prompt } })),
+    ends: { status: 'completed' },
+  },
+  'has nothing in its events': { rows: without('data'), ends: { status: 'completed', result: null } },
   'has another word for its end': {
     rows: withField('type', ({ type }) => String(type).replace('completed', 'done')),
     ends: { status: 'completed', note: expect.stringContaining('"running"') },

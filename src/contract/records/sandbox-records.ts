@@ -19,22 +19,15 @@ export function openEnum<const T extends string>(values: readonly T[], descripti
 export const dateTimeOrNull = (description: string) =>
   shortText().meta({ format: 'date-time' }).nullish().describe(description);
 
-/** Numbers below this count seconds since the epoch, others milliseconds. */
-const leastMs = 1e11;
-const latestMs = 8.64e15;
-
-function momentOf(value: unknown): unknown {
-  if (typeof value !== 'number') return value;
-  const ms = Math.abs(value) < leastMs ? value * 1_000 : value;
-  return Math.abs(ms) <= latestMs ? new Date(ms).toISOString() : value;
-}
+/** Times since the epoch are seconds up to this number, and else milliseconds. */
+const mostSeconds = 1e11;
+const momentOf = (value: unknown) => {
+  const at = typeof value === 'number' && new Date(value < mostSeconds ? value * 1_000 : value);
+  return at && !Number.isNaN(at.getTime()) ? at.toISOString() : value;
+};
 
 /** Like `dateTimeOrNull`, but a number is read as the time since the epoch. Only for times that decide nothing. */
-const anyTimeOrNull = (description: string) =>
-  z
-    .preprocess(momentOf, shortText().meta({ format: 'date-time' }))
-    .nullish()
-    .describe(description);
+const anyTimeOrNull = (description: string) => z.preprocess(momentOf, dateTimeOrNull(description));
 
 /** Validates a sandbox id (specification, "Resources and their fields"). */
 export const sandboxIdSchema = z

@@ -44,11 +44,6 @@ export const promptStatuses = ['queued', 'running', 'completed', 'failed', 'inte
 /** A listed status of a prompt. */
 export type PromptStatus = (typeof promptStatuses)[number];
 
-/** False for a word of another vocabulary. */
-export function isListedPromptStatus(status: string): status is PromptStatus {
-  return (promptStatuses as readonly string[]).includes(status);
-}
-
 /** True for a status in which a prompt never changes again. */
 export function isFinalPromptStatus(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'interrupted';

@@ -35,3 +35,18 @@ it('A store that fails late leaves no unhandled rejection', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   expect(rejections).not.toHaveBeenCalled();
 });
+
+it('A transcript says how many events could not be read, and is not complete if the service does not give all pages', async () => {
+  let stored = '';
+  const put = async (_: string, content: Uint8Array) => {
+    stored = Buffer.from(content).toString('utf8');
+    return { ref: 'r' };
+  };
+  const tools = toolsWith({ put } as unknown as TranscriptTools['results']);
+  const listEvents: TranscriptTools['client']['listEvents'] = async (_, __, options) => {
+    options?.onRowsLeftOut?.(2);
+    return { ok: true, type: 'event.list', events: [event], hasMore: true };
+  };
+  await storeTranscript({ ...tools, client: { listEvents } }, request);
+  expect(JSON.parse(stored)).toMatchObject({ complete: false, unreadRows: 2, events: [{ id: event.id }] });
+});

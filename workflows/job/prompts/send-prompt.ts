@@ -136,13 +136,9 @@ async function waitUntilPromptable(
 /**
  * Waits for evidence, a person or the policy. @throws the error of the attempt if the decision is to abandon the job
  */
-async function decide(
-  sending: Sending,
-  { error, message }: Pick<UnknownAttempt, 'error' | 'message'>,
-  despiteAnswer?: true,
-): Promise<PromptEvidence | 'resend'> {
+async function decide(sending: Sending, { error, message }: UnknownAttempt): Promise<PromptEvidence | 'resend'> {
   // In a shared sandbox, no prompt is adopted: its owner is unknown.
-  const find = sending.query.isOwnSandbox ? () => findEvidence(sending, despiteAnswer) : undefined;
+  const find = sending.query.isOwnSandbox ? () => findEvidence(sending) : undefined;
   const decided = await resolveUnknownOutcome(sending.job, 'prompt', message, find);
   switch (decided.action) {
     case 'found':
@@ -156,11 +152,12 @@ async function decide(
   }
 }
 
+/** @param known what is known of the answer to the prompt */
 async function findEvidence(
-  { job, step, query }: Pick<Sending, 'job' | 'step' | 'query'>,
-  despiteAnswer?: true,
+  { job, step, query }: Sending,
+  known: { readonly despiteAnswer?: true } = {},
 ): Promise<PromptEvidence | undefined> {
-  const input = { query, text: step.prompt, ...(despiteAnswer && { despiteAnswer }) };
+  const input = { query, text: step.prompt, ...known };
   return (await retryRefusals(job, 'look for the prompt', () => reads.findPrompt(input))) ?? undefined;
 }
 
@@ -236,18 +233,21 @@ export async function findAgain(
     ...sendingOf(job, place, prompt),
     ...{ follows: false, earlier: 'known_not', mayBeSent: true },
   };
-  const found = await findEvidence(sending, true);
-  if (found) {
-    accept(prompt, place, found);
-    return true;
+  const find = () => findEvidence(sending, { despiteAnswer: true });
+  let found = await find();
+  let isFound = true;
+  if (!found) {
+    const error = outcomeUnknown(note ?? 'The service accepted the prompt, but does not show it');
+    prompt.status = 'unknown';
+    if (note === undefined) throw error;
+    prompt.note = note;
+    const decided = await resolveUnknownOutcome(job, 'prompt', note, sending.query.isOwnSandbox ? find : undefined);
+    if (decided.action === 'abandon') throw error;
+    if (decided.action === 'resend') prepareResend(sending);
+    isFound = decided.action !== 'sent' || decided.promptId != null;
+    const said = decided.action === 'sent' ? { promptId: null, conversationId: null, ...decided } : undefined;
+    found = decided.action === 'found' ? decided.evidence : (said ?? (await untilAccepted(sending)).ids);
   }
-  const error = outcomeUnknown(note ?? 'The service accepted the prompt, but does not show it');
-  prompt.status = 'unknown';
-  if (note === undefined) throw error;
-  prompt.note = note;
-  const decided = await decide(sending, { error, message: error.message }, true);
-  if (decided === 'resend') prepareResend(sending);
-  const ids = decided === 'resend' ? (await untilAccepted(sending)).ids : decided;
-  accept(prompt, place, ids);
-  return decided === 'resend' || ids.promptId !== null;
+  accept(prompt, place, found);
+  return isFound;
 }

@@ -124,6 +124,18 @@ describe('the output of a finished job', () => {
     expect(lacking.stderr).toMatch(/^completed, 1 file missing · job j/);
   });
 
+  it('exits with 1 if the answer to a prompt of a completed job could not be read, and says what was not', async () => {
+    const note = 'This could not be read: 3 rows of the history of the sandbox.';
+    const end = (result: string | null) =>
+      ({ kind: 'ended', result: { ...jobResult, prompts: [promptResult({ result, note })] } }) as const;
+    const { exitCode, stderr } = await finished(end(null));
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^completed, 1 answer missing · job j/);
+    expect(stderr).toContain(`  prompt completed: ${note}\n`);
+    expect(JSON.parse((await finished(end(null), { json: true })).stdout).prompts).toMatchObject([{ note }]);
+    expect((await finished(end('answer'))).exitCode).toBe(0);
+  });
+
   describe('what a job left behind', () => {
     const left = {
       kind: 'sandbox',

@@ -203,6 +203,31 @@ describe('a transcript', () => {
     expect(partial.isComplete()).toBe(false);
   });
 
+  it('is the same if the service has another order and numbers, and counts the rows that could not be read', async () => {
+    const other = history
+      .toReversed()
+      .map((one, at) => ({ ...one, id: 9 - at, createdAt: Date.parse(one.createdAt ?? '') }));
+    const [client] = await serving((_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ ok: true, type: 'event.list', events: [{ id: 'x' }, ...other] }));
+    });
+    const transcript = createTranscript({ service: () => client, results: storeOf({}), folder });
+    expect(kindsOf(await transcript.readEnd(job, never))).toEqual(inOrder);
+    expect({ complete: transcript.isComplete(), unread: transcript.unreadRows() }).toEqual({
+      complete: true,
+      unread: 1,
+    });
+  });
+
+  it('says how many rows could not be read when it was stored', async () => {
+    const [client] = await serving(refusing);
+    const stored = { sandboxId, readAt: second(9), complete: true, unreadRows: 2, events: history };
+    const results = storeOf({ [transcriptKey('place', sandboxId)]: stored });
+    const transcript = createTranscript({ service: () => client, results, folder });
+    await transcript.readEnd(job, never);
+    expect(transcript.unreadRows()).toBe(2);
+  });
+
   it('ends, and says that it is not complete, if the service sends pages without end', async () => {
     let at = 0;
     const text = 'x'.repeat(60_000);

@@ -135,9 +135,18 @@ describe('a prompt that the service accepted and does not show', () => {
   const resolve = (job: Awaited<ReturnType<typeof blocked>>, decision: Resolution) =>
     job.executeUpdate(resolveUpdate, { args: [decision] });
 
-  it('is waited for, and found once the service shows it', async () => {
+  it.each([
+    ['an id', withoutId],
+    [
+      'no id',
+      (read: string, body: Body) =>
+        read === 'events'
+          ? { body: { ok: true, events: eventsOf(body).map((event) => ({ ...event, promptId: null })) } }
+          : withoutId(read, body),
+    ],
+  ])('is waited for, and found once the service shows it, by %s', async (_, shown) => {
     const job = await blocked();
-    rewrite = withoutId;
+    rewrite = shown;
     const result = await job.result();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ result: 'one\n' }], deletion: {} });
     expect(promptsOf(result)).toHaveLength(1);
