@@ -100,7 +100,7 @@ export async function repeatable<T>(body: (attempt: Attempt) => Promise<T>): Pro
       // The next attempt continues the count.
       const spent: Spent = { calls: attempt.calls(), maybeSent: maybeSent || effectOf(error) === 'unknown' };
       if (!activityInfo().isLocal) heartbeat({ spent });
-      throw repeatableFailure(error, { maybeSent, pauseMs: attempt.pauseMs });
+      throw repeatableFailure(error, { attempt: attempt.attempt, maybeSent, pauseMs: attempt.pauseMs });
     }
   });
 }

@@ -2,7 +2,13 @@
  * Maps an error of the client to a Temporal failure. The only place that decides whether and when a call is retried.
  */
 import { ApplicationFailure } from '@temporalio/activity';
-import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
+import {
+  ApiError,
+  ConnectionError,
+  ListIncompleteError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from '../../src/client/index.js';
 import type { ErrorMeaning } from '../../src/contract/workflow-safe/error-codes.js';
 import {
   longestUntoldPauseMs,
@@ -55,8 +61,12 @@ export function describeFailure(error: unknown): ServiceFailure | undefined {
     return { ...unanswered, ...bounded(error), code, endpoint, meaning: 'unavailable' };
   }
   if (error instanceof UnexpectedResponseError) {
-    const { code, endpoint, status } = error;
-    return { ...unanswered, ...bounded(error), code, endpoint, status, meaning: 'unavailable' };
+    const { code, endpoint, status, meaning } = error;
+    return { ...unanswered, ...bounded(error), code, endpoint, status, meaning };
+  }
+  if (error instanceof ListIncompleteError) {
+    const { code, endpoint } = error;
+    return { ...unanswered, ...bounded(error), code, endpoint, meaning: 'permanent' };
   }
   return undefined;
 }
@@ -80,27 +90,40 @@ function short(details: ServiceFailure['details']): ServiceFailure['details'] {
 export function retryOwner(meaning: ErrorMeaning, effect: Effect): 'temporal' | 'workflow' | 'nobody' {
   if (meaning === 'permanent') return 'nobody';
   if (meaning === 'unavailable') return 'temporal';
+  if (meaning === 'unreadable') return 'workflow';
   return effect === 'unknown' ? 'temporal' : 'workflow';
+}
+
+/** An activity reads an unreadable answer as often. Then it does without it, or the workflow decides. */
+const triesToRead = 3;
+
+/** True for an unreadable answer that the activity has read often enough. */
+export function isUnreadable(error: unknown, { attempt }: { readonly attempt: number }): boolean {
+  return error instanceof UnexpectedResponseError && error.meaning === 'unreadable' && attempt >= triesToRead;
 }
 
 /**
  * The failure of a call that may be repeated: all retry classes except `evidence` and `once`.
+ * @param spent.attempt number of this attempt. Default: the last one that reads an unreadable answer
  * @param spent.pauseMs how long Temporal waits before the next attempt, unless the service asks for another time
  * @param spent.leastPauseMs how long Temporal waits at least, in ms. Default: 0
  */
 export function repeatableFailure(
   error: unknown,
   spent: {
+    readonly attempt?: number;
     readonly maybeSent?: boolean;
     readonly pauseMs: number;
     readonly leastPauseMs?: number;
   },
 ): unknown {
-  const { maybeSent = false, pauseMs, leastPauseMs = 0 } = spent;
+  const { attempt = triesToRead, maybeSent = false, pauseMs, leastPauseMs = 0 } = spent;
   const described = describeFailure(error);
   if (!described) return error;
-  const failure = { ...described, maybeSent };
-  const again = retryOwner(failure.meaning, effectOf(error)) === 'temporal';
+  const isRead = described.meaning === 'unreadable';
+  // Whoever answers so may have done what was asked.
+  const failure = { ...described, maybeSent: maybeSent || isRead };
+  const again = isRead ? attempt < triesToRead : retryOwner(failure.meaning, effectOf(error)) === 'temporal';
   const delayMs = Math.max(leastPauseMs, failure.retryAfterMs ?? pauseMs);
   return ApplicationFailure.create({
     message: failure.message,

@@ -115,7 +115,8 @@ export async function readFirst<T>(
       // The worker sends its latest details when the attempt fails.
       isBeating = true;
       await remember({ missingSinceMs, spent }).catch(() => undefined);
-      const failure = lag ?? repeatableFailure(error, { maybeSent, pauseMs: attempt.pauseMs });
+      const failure =
+        lag ?? repeatableFailure(error, { attempt: attempt.attempt, maybeSent, pauseMs: attempt.pauseMs });
       throw memory.before === null ? failure : withMemory(failure, { sentBefore: memory.before });
     }
   };

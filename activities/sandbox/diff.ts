@@ -7,6 +7,7 @@ import { patchName } from '../../src/protocol/job/patch-name.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { cut } from '../../src/texts/length.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
+import { isUnreadable } from '../retry/classify.js';
 import {
   changedFilesOf,
   type DiffAnswer,
@@ -59,7 +60,7 @@ class DiffProblem extends Error {
 export function createDiffActivities(client: SandboxClient, results: ResultStore) {
   /** @throws DiffProblem if the service refuses the command, or if the answer is incomplete */
   async function ask(
-    { call }: Pick<Attempt, 'call'>,
+    { call, attempt }: Pick<Attempt, 'attempt' | 'call'>,
     sandboxId: string,
     command: string,
     timeoutSeconds: number,
@@ -69,8 +70,8 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
     try {
       answer = await call((signal) => client.runCommand(sandboxId, { command, timeoutSeconds }, { signal, timeoutMs }));
     } catch (error) {
-      if (!isRefusal(error)) throw error;
-      throw new DiffProblem('failed', cut(error.message, 500));
+      if (!isRefusal(error) && !isUnreadable(error, { attempt })) throw error;
+      throw new DiffProblem('failed', cut((error as Error).message, 500));
     }
     if (answer.timedOut) throw new DiffProblem('failed', `git did not end within ${timeoutSeconds} seconds`);
     const read = readDiffAnswer(answer.stdout);

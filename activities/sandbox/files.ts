@@ -1,12 +1,13 @@
 /** Moves files between the result store and sandboxes, so that their content stays out of history. */
 import { createHash } from 'node:crypto';
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import { timeToReceive, timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { FilePut } from '../../src/protocol/job/job-input.js';
 import type { CollectedFile } from '../../src/protocol/job/job-result.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { cut } from '../../src/texts/length.js';
 import { repeatable } from '../retry/attempt.js';
+import { isUnreadable } from '../retry/classify.js';
 import { readStored } from '../store/texts.js';
 
 export interface CollectFileInput {
@@ -35,7 +36,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
 
     /**
      * Digest of a file in a sandbox, before the job changes it: null if the file does not exist, undefined if it is
-     * unavailable. Safe to repeat.
+     * unavailable, or if some attempts got no readable answer: the prompt does not wait for it. Safe to repeat.
      */
     async fingerprintFile(sandboxId: string, path: string): Promise<string | null | undefined> {
       return repeatable(async ({ call, attempt }) => {
@@ -44,8 +45,9 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
           const { content, encoding } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
           return createHash('sha256').update(Buffer.from(content, encoding)).digest('hex');
         } catch (error) {
-          if (!isRefusal(error)) throw error;
-          return error.status === 404 ? null : undefined;
+          if (isRefusal(error)) return error.status === 404 ? null : undefined;
+          if (attempt >= triesOfFingerprint && isNoFile(error)) return undefined;
+          throw error;
         }
       });
     },
@@ -60,14 +62,15 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
           const { ref, size, sha256 } = await results.put(input.key, content);
           return { path: input.path, size, sha256, ref, error: null, partial: false, unchanged: null };
         } catch (error) {
-          if (!isRefusal(error)) throw error;
+          if (!isRefusal(error) && !isUnreadable(error, { attempt })) throw error;
+          const { message } = error as Error;
           return {
             path: input.path,
             size: null,
             sha256: null,
             ref: null,
-            error: cut(error.message, 500),
-            ...(error.status === 404 && { missing: true as const }),
+            error: cut(message, 500),
+            ...(error instanceof ApiError && error.status === 404 && { missing: true as const }),
             partial: false,
             unchanged: null,
           };
@@ -75,6 +78,13 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
       });
     },
   };
+}
+
+const triesOfFingerprint = 3;
+
+/** True if something answered, but not with the file. */
+function isNoFile(error: unknown): boolean {
+  return error instanceof UnexpectedResponseError || (error instanceof ApiError && error.meaning === 'unavailable');
 }
 
 /**

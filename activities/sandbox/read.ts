@@ -1,9 +1,10 @@
 /** Retry class `safe`, reads. */
-import type { SandboxClient } from '../../src/client/index.js';
+import { ListIncompleteError, type SandboxClient } from '../../src/client/index.js';
 import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { DeletionOperation } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { repeatable } from '../retry/attempt.js';
+import { isUnreadable } from '../retry/classify.js';
 import { sandboxView, stopView } from '../sandbox-view.js';
 import { deletionShown } from './accepted-operation.js';
 
@@ -21,11 +22,15 @@ export function createReads(client: SandboxClient) {
     },
 
     /**
-     * The caller's own sandbox with this exact name; null if the list shows no match or several, which proves nothing.
+     * The caller's own sandbox with this exact name; null if the list shows no match or several, or is incomplete, which
+     * proves nothing.
      */
     async findSandboxByName(name: string): Promise<SandboxView | null> {
       return repeatable(async ({ call }) => {
-        const all = await call((signal) => client.listAllSandboxes({}, { signal }));
+        const all = await call((signal) => client.listAllSandboxes({}, { signal })).catch((error: unknown) => {
+          if (error instanceof ListIncompleteError) return [];
+          throw error;
+        });
         const [match, ...more] = all.filter(
           (sandbox) => sandbox.name === name && (sandbox.access ?? 'owner') === 'owner',
         );
@@ -43,9 +48,17 @@ export function createReads(client: SandboxClient) {
 
     /** Reads a deletion; null if the operation is unknown. */
     async getDeletionOperation(operationId: string): Promise<DeletionOperation | null> {
-      return repeatable(async ({ call }) => {
-        const answer = await orNullWhenMissing(call((signal) => client.getDeletionOperation(operationId, { signal })));
-        return answer && deletionShown(operationId, answer);
+      return repeatable(async ({ call, attempt }) => {
+        try {
+          const answer = await orNullWhenMissing(
+            call((signal) => client.getDeletionOperation(operationId, { signal })),
+          );
+          return answer && deletionShown(operationId, answer);
+        } catch (error) {
+          // A read of what is deleted then shows the end.
+          if (isUnreadable(error, { attempt })) return null;
+          throw error;
+        }
       });
     },
   };

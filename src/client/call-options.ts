@@ -12,13 +12,18 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** Options of every call of a `SandboxClient`. */
 export interface CallOptions {
-  /** Deadline of this call in ms, which covers connect, headers and body. Default: the client's. */
+  /**
+   * Deadline of this call in ms, which covers connect, headers and body. It applies to each page of a list. Default: the
+   * client's.
+   */
   readonly timeoutMs?: number;
   /** Ends the call at once; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Reads each page of a list: makes the given call, and may repeat it. Default: makes it once. */
+  readonly eachPage?: <T>(read: (call: CallOptions) => Promise<T>) => Promise<T>;
   /** Called with the number of unreadable rows that were left out of a response. */
   readonly onRowsLeftOut?: (rows: number) => void;
-  /** Called with the size of the body of a response, in bytes. */
+  /** Called with the size of the body of a response, or of a page, in bytes. */
   readonly onBodyRead?: (bytes: number) => void;
 }
 

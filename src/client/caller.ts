@@ -26,6 +26,7 @@ import type {
 import { startRecord } from './call-record.js';
 import { type ExchangeRequest, type ExchangeResponse, exchange } from './exchange.js';
 import { packageVersion } from './package-version.js';
+import { listOf, readList } from './pages.js';
 import { readFailure, readSuccess, readWhole } from './read-response.js';
 import { checkPath, queryString, readBaseUrl } from './request-address.js';
 import { bodyIn, idempotencyKeyIn, requireForm } from './request-form.js';
@@ -37,9 +38,11 @@ type CallParts<Name extends EndpointName> = Readonly<Record<PathParameters<Name>
   readonly body?: object;
   /** Id for the header that confirms a delete. */
   readonly confirmDelete?: string;
+  /** True to read all pages of a list, although its query has a `limit`. */
+  readonly whole?: boolean;
 };
 
-/** Calls an endpoint and reads its JSON. */
+/** Calls an endpoint and reads its JSON: of a list, all pages, or those up to its `limit`. */
 export type Call = <Name extends Exclude<EndpointName, RawEndpointName>>(
   endpoint: Name,
   parts: CallParts<Name>,
@@ -118,7 +121,8 @@ export function createCaller(given: SandboxClientOptions) {
     return request;
   }
 
-  const call: Call = async (endpoint, parts, options = {}) => {
+  /** Makes a call and reads its answer. */
+  async function callOnce<Name extends EndpointName>(endpoint: Name, parts: CallParts<Name>, options: CreateOptions) {
     const record = startRecord(endpoint, { signal: options.signal, onCall });
     let response: ExchangeResponse | undefined;
     try {
@@ -130,14 +134,31 @@ export function createCaller(given: SandboxClientOptions) {
       const sent = { method: endpoints[endpoint].method, path, headers, body, query, confirmDelete };
       response = await exchange(await pool(), await prepare(endpoint, sent, options));
       if (response.status < 200 || response.status >= 300) throw readFailure(endpoint, response);
-      const answer = readSuccess(endpoint, { path, onRowsLeftOut: options.onRowsLeftOut }, response);
+      const read = readSuccess(endpoint, path, response);
       options.onBodyRead?.(response.body.length);
       record.end(response.status);
-      return answer;
+      return { ...read, headers: response.headers, bytes: response.body.length };
     } catch (error) {
       record.end(response?.status ?? null, error);
       throw error;
     }
+  }
+
+  const call: Call = async (endpoint, parts, options = {}) => {
+    let leftOut = 0;
+    const { eachPage = (read) => read(options) } = options;
+    const readPage = async (query: Query | undefined) => {
+      const page = await eachPage((pageOptions) => callOnce(endpoint, { ...parts, query }, pageOptions));
+      leftOut += page.rowsLeftOut;
+      return page;
+    };
+    const list = listOf(endpoint);
+    const url = `${origin}${basePath}${pathOf(endpoint, parts)}`;
+    const answer = list
+      ? await readList(list, { query: parts.query ?? {}, url, whole: parts.whole, readPage })
+      : (await readPage(parts.query)).answer;
+    if (leftOut > 0) options.onRowsLeftOut?.(leftOut);
+    return answer as ResponseOf<typeof endpoint>;
   };
 
   const open: Open = async (endpoint, parts, options = {}) => {

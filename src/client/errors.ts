@@ -95,7 +95,8 @@ export class TimeoutError extends SandflowError {
 }
 
 /**
- * The service answered 2xx with a body that lacks what callers need. The error names the field and quotes no value.
+ * The service answered 2xx with a body that lacks what callers need. The error names the field and its type, and quotes no
+ * value.
  */
 export class UnexpectedResponseError extends SandflowError {
   override readonly name = 'UnexpectedResponseError';
@@ -106,11 +107,27 @@ export class UnexpectedResponseError extends SandflowError {
     /** Path of the field, such as `sandbox.state`; `body` for the whole. */
     readonly field: string,
     problem: string,
+    /** What a caller does about it: a web page is not the service's, and says nothing about the call. */
+    readonly meaning: Extract<ErrorMeaning, 'unreadable' | 'unavailable'> = 'unreadable',
   ) {
     super(
       'unexpected_response',
       `The service answered ${endpoint} with ${status}, but \`${field}\` of its response ${problem}.`,
     );
+  }
+}
+
+/** A list has more rows than could be read. Nobody may take a part of it for the whole. */
+export class ListIncompleteError extends SandflowError {
+  override readonly name = 'ListIncompleteError';
+
+  constructor(
+    readonly endpoint: CallName,
+    /** How many rows came, and which field says that there are more. */
+    problem: string,
+    options?: { readonly cause?: unknown },
+  ) {
+    super('list_incomplete', `The answer to ${endpoint} is only a part of the list: it has ${problem}.`, options);
   }
 }
 

@@ -22,6 +22,8 @@ export interface ExchangeResponse {
   readonly status: number;
   /** First value of a header; names in lower case. */
   readonly header: (name: string) => string | undefined;
+  /** All headers; names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 }
 
@@ -80,7 +82,7 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Prom
         },
         onResponseEnd() {
           const header = (name: string) => [received[name]].flat()[0];
-          settle(() => resolve({ status, header, body: Buffer.from(collected.bytes().buffer) }));
+          settle(() => resolve({ status, header, headers: received, body: Buffer.from(collected.bytes().buffer) }));
         },
         onResponseError(_, error) {
           fail(exchangeError(endpoint, error, controller !== undefined));

@@ -17,4 +17,11 @@ export type {
 } from './call-options.js';
 export { createSandboxClient, type SandboxClient } from './create-sandbox-client.js';
 export type { DownloadStream, SavedDownload, SaveOptions } from './download.js';
-export { ApiError, type ApiErrorFields, ConnectionError, TimeoutError, UnexpectedResponseError } from './errors.js';
+export {
+  ApiError,
+  type ApiErrorFields,
+  ConnectionError,
+  ListIncompleteError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from './errors.js';

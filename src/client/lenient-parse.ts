@@ -12,7 +12,14 @@ export type LenientParse<T> =
       readonly rowsLeftOut: number;
       readonly problem?: undefined;
     }
-  | { readonly read?: undefined; readonly rowsLeftOut?: undefined; readonly problem: string };
+  | { readonly read?: undefined; readonly rowsLeftOut?: undefined; readonly problem: Problem };
+
+/** Why an answer cannot be read. Tells types and names, and no value. */
+interface Problem {
+  /** Path of the field; `body` for the whole. */
+  readonly field: string;
+  readonly what: string;
+}
 
 /** Maximum number of repairs. Rows may contain rows, but no answer of the service is nested more deeply than this. */
 const roundsAtMost = 4;
@@ -22,7 +29,7 @@ export function lenientParse<T>(schema: z.ZodType<T>, answer: unknown): LenientP
   const first = schema.safeParse(answer);
   if (first.success) return { read: first.data, rowsLeftOut: 0 };
   let { issues } = first.error;
-  const problem = issues[0]?.path.map(String).join('.') || 'body';
+  const problem = problemOf(answer, issues[0]);
   const repaired = structuredClone(answer);
   const left = new Set<string>();
   const rowsBefore = countRows(answer);
@@ -33,6 +40,33 @@ export function lenientParse<T>(schema: z.ZodType<T>, answer: unknown): LenientP
     issues = again.error.issues;
   }
   return { problem };
+}
+
+/** The most names of fields that a message quotes. */
+const maxNames = 8;
+
+function problemOf(answer: unknown, issue: z.core.$ZodIssue | undefined): Problem {
+  const path = issue?.path ?? [];
+  const field = path.map(String).join('.') || 'body';
+  const found = at(answer, path);
+  if (found !== undefined) {
+    const wanted = issue?.code === 'invalid_type' ? `not ${withArticle(issue.expected)}` : 'of another form';
+    return { field, what: `is ${withArticle(typeOf(found))}, ${wanted}` };
+  }
+  const holder = at(answer, path.slice(0, -1));
+  const names = typeof holder === 'object' && holder !== null ? Object.entries(holder) : [];
+  const shown = names.flatMap(([name, value]) => (/^\w{1,40}$/.test(name) ? [`\`${name}\` (${typeOf(value)})`] : []));
+  const beside = shown.length === 0 ? '' : `, beside ${shown.slice(0, maxNames).join(', ')}`;
+  return { field, what: `is missing${beside}` };
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function withArticle(type: string): string {
+  return type === 'null' ? type : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
 }
 
 type Issue = Pick<z.core.$ZodIssue, 'path'>;

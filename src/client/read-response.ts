@@ -7,7 +7,7 @@ import { withoutSecrets } from '../errors/without-secrets.js';
 import { readBytes } from '../texts/byte-collector.js';
 import { cut, payloadBytes } from '../texts/length.js';
 import { foreignField } from './answer-identity.js';
-import type { CallName, CallOptions } from './call-options.js';
+import type { CallName } from './call-options.js';
 import { ApiError, TimeoutError, UnexpectedResponseError } from './errors.js';
 import type { ExchangeResponse } from './exchange.js';
 import { lenientParse } from './lenient-parse.js';
@@ -22,19 +22,18 @@ const maxDetailsBytes = 64 * 1024;
 /**
  * Reads the body of a 2xx liberally: keeps unknown fields and enum values, and leaves out unreadable rows of lists.
  * @param path of the request, relative to the base URL; the answer must belong to the object that it names
- * @param onRowsLeftOut called with the number of unreadable rows, if there are any
  * @throws UnexpectedResponseError if the answer is not from the service, or belongs to another object than the
  *   requested one; if a needed field is missing or has another type
  */
 export function readSuccess<Name extends EndpointName>(
   endpoint: Name,
-  { path, onRowsLeftOut }: { readonly path: string } & Pick<CallOptions, 'onRowsLeftOut'>,
-  response: ExchangeResponse,
-): ResponseOf<Name> {
+  path: string,
+  response: Pick<ExchangeResponse, 'status' | 'header' | 'body'>,
+): { readonly answer: ResponseOf<Name>; readonly rowsLeftOut: number } {
   const { status, body } = response;
   // A 204 is a valid response if callers need nothing from the body.
   const parsed = status === 204 ? { ok: true } : parseJson(body);
-  if (parsed === undefined) throw new UnexpectedResponseError(endpoint, status, 'body', 'is not JSON');
+  if (parsed === undefined) throw notJson(endpoint, response);
   if (!isFromService(parsed)) {
     throw new UnexpectedResponseError(
       endpoint,
@@ -45,14 +44,32 @@ export function readSuccess<Name extends EndpointName>(
   }
   const { read, rowsLeftOut, problem } = lenientParse<unknown>(endpoints[endpoint].response, parsed);
   if (problem !== undefined) {
-    throw new UnexpectedResponseError(endpoint, status, problem, 'is missing or has an unexpected type');
+    throw new UnexpectedResponseError(endpoint, status, problem.field, problem.what);
   }
   const foreign = foreignField(endpoint, path, read);
   if (foreign !== undefined) {
     throw new UnexpectedResponseError(endpoint, status, foreign, 'is not what was requested');
   }
-  if (rowsLeftOut) onRowsLeftOut?.(rowsLeftOut);
-  return read as ResponseOf<Name>;
+  if (endpoint === 'runCommand' && isUnderWay(status, read as ResponseOf<'runCommand'>)) {
+    const what = 'is not known yet: the command was accepted and may run, and no endpoint tells its end';
+    throw new UnexpectedResponseError(endpoint, status, 'exitCode', what);
+  }
+  return { answer: read as ResponseOf<Name>, rowsLeftOut };
+}
+
+function notJson(
+  endpoint: EndpointName,
+  { status, header, body }: Pick<ExchangeResponse, 'status' | 'header' | 'body'>,
+) {
+  const isPage = /html/i.test(header('content-type') ?? '') || /^\s*</.test(body.toString('utf8', 0, 100));
+  const what = isPage ? 'is a web page' : body.length === 0 ? 'is empty' : 'is not JSON';
+  return new UnexpectedResponseError(endpoint, status, 'body', what, isPage ? 'unavailable' : 'unreadable');
+}
+
+/** An answer without an end, which is not the result of a command that a signal or a time limit ended. */
+function isUnderWay(status: number, { exitCode, timedOut, status: word }: ResponseOf<'runCommand'>): boolean {
+  if (exitCode !== null || timedOut) return false;
+  return status === 202 || /^(accepted|created|in_?progress|pending|queued|running|started)$/i.test(String(word));
 }
 
 /** Answers contain `ok`, or `success` if they are about environments (specification, "Response envelope"). */

@@ -80,6 +80,7 @@ export const sandflowErrors = {
   connection_failed: 'unavailable',
   timeout: 'unavailable',
   unexpected_response: 'unavailable',
+  list_incomplete: 'unavailable',
   not_the_service: 'unavailable',
   child_failed: 'unavailable',
   supervisor_failed: 'unavailable',

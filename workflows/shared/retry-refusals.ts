@@ -26,15 +26,21 @@ export interface Caller {
  * Meanings of refusals that a person can resolve. The number says after how many refusals the job shows the next one
  * and notifies.
  */
-const shownAfterTries: Readonly<Record<string, number>> = { blocked: 0, throttled_for_long: 0, unavailable: 4 };
+const shownAfterTries: Readonly<Record<string, number>> = {
+  blocked: 0,
+  throttled_for_long: 0,
+  unavailable: 4,
+  unreadable: 2,
+};
 
 /**
  * Retries a call until the service accepts it.
  * @param call an activity. Refusals and unanswered reads are retried here; the activity's own retry policy handles
  *   effects with an ambiguous outcome.
- * @throws the error of the activity, if waiting does not help
+ * @throws the error of the activity, if waiting does not help: also after a few equal answers that cannot be read
  */
 export async function retryRefusals<T>(run: Caller, step: string, call: () => Promise<T>): Promise<T> {
+  let last: { readonly message: string; readonly times: number } | undefined;
   for (let tries = 0; ; tries += 1) {
     try {
       const value = await call();
@@ -43,7 +49,9 @@ export async function retryRefusals<T>(run: Caller, step: string, call: () => Pr
     } catch (error) {
       const refusal = serviceFailureOf(error) ?? unansweredRead(error);
       if (!refusal) throw error;
-      const delayMs = refusedCallDelayMs(refusal, tries);
+      const { message, meaning } = refusal;
+      last = { message, times: last?.message === message ? last.times + 1 : 0 };
+      const delayMs = refusedCallDelayMs(refusal, meaning === 'unreadable' ? last.times : tries);
       if (delayMs === undefined) throw error;
       if (tries >= (shownAfterTries[refusal.meaning] ?? Number.POSITIVE_INFINITY) && run.blocked === null) {
         run.block({ reason: 'service_refuses', step, message: `${refusal.code}: ${refusal.message}` });

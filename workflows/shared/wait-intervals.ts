@@ -105,6 +105,7 @@ const refusalPauses: Readonly<Record<string, { firstMs: number; longestMs: numbe
   throttled_for_long: { firstMs: 60_000, longestMs: 900_000 },
   unavailable: { firstMs: 2_000, longestMs: 120_000 },
   blocked: { firstMs: 15_000, longestMs: 300_000 },
+  unreadable: { firstMs: 2_000, longestMs: 32_000, retriesAtMost: 5 },
 };
 
 /**

@@ -1,6 +1,5 @@
 /** Makes the reads that a command depends on, and repeats a read while its failure may be temporary. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listAllSandboxes } from '../../client/areas/sandbox-calls.js';
 import {
   ApiError,
   type CallOptions,
@@ -120,14 +119,13 @@ export type ServiceReads = Pick<
  * too.
  */
 export function createServiceReads(service: ServiceReads, ask: Ask): ServiceReads {
-  const reads: ServiceReads = {
+  return {
     getMe: (options) => ask((call) => service.getMe(call), options),
     getSandbox: (sandboxId, options) => ask((call) => service.getSandbox(sandboxId, call), options),
     getStop: (sandboxId, stopId, options) => ask((call) => service.getStop(sandboxId, stopId, call), options),
     listSandboxes: (query, options) => ask((call) => service.listSandboxes(query, call), options),
-    listAllSandboxes: (query, options) => listAllSandboxes(reads.listSandboxes, query, options),
+    listAllSandboxes: (query, options) => service.listAllSandboxes(query, { eachPage: (read) => ask(read, options) }),
     listApiKeys: (options) => ask((call) => service.listApiKeys(call), options),
     listWebhooks: (options) => ask((call) => service.listWebhooks(call), options),
   };
-  return reads;
 }

@@ -98,12 +98,10 @@ async function lookAtSnapshots(
   call: CallOptions,
 ): Promise<Seen> {
   let rowsLeftOut = 0;
-  const answer = await service.listSnapshots({ ...call, onRowsLeftOut: (rows) => (rowsLeftOut += rows) });
-  const { snapshots } = answer;
+  const { snapshots } = await service.listSnapshots({ ...call, onRowsLeftOut: (rows) => (rowsLeftOut = rows) });
   const found = snapshots.find((snapshot) => snapshot.name === name || snapshot.id === name);
   if (found) return { kind: 'usable' };
-  if (rowsLeftOut > 0 || answer.nextCursor != null)
-    return { kind: 'unknown', why: 'the list of snapshots is incomplete' };
+  if (rowsLeftOut > 0) return { kind: 'unknown', why: 'the list of snapshots is incomplete' };
   if (snapshots.length > 0 && snapshots.every((snapshot) => snapshot.name === undefined)) {
     return { kind: 'unknown', why: 'the list of snapshots shows no names' };
   }

@@ -9,7 +9,7 @@ const timeoutMs = 5_000;
  */
 export async function findDollarsPerSecond(service: Pick<SandboxClient, 'listSandboxes'>): Promise<number | null> {
   try {
-    const { sandboxes } = await service.listSandboxes({ include: 'cost' }, { timeoutMs });
+    const { sandboxes } = await service.listSandboxes({ include: 'cost' }, { signal: AbortSignal.timeout(timeoutMs) });
     const costs = sandboxes.flatMap(({ cost }) => (cost && cost.seconds > 0 && cost.dollars > 0 ? [cost] : []));
     const [first] = costs.sort((a, b) => b.seconds - a.seconds);
     return first ? first.dollars / first.seconds : null;

@@ -10,16 +10,18 @@ import type {
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Answer, CallOptions, CreateOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
-import { UnexpectedResponseError } from '../errors.js';
 
 /** Query of GET /sandboxes. Assumption: paging. */
 export type ListSandboxesQuery = z.infer<typeof listSandboxesQuerySchema>;
 
 /** Calls that create, change, stop, fork, share and delete sandboxes. */
 export interface SandboxCalls {
-  /** Returns one page if the service pages, else all sandboxes; see `listAllSandboxes`. */
+  /** Returns all sandboxes, or those up to the `limit` of the query; `nextCursor` then continues. */
   listSandboxes(query?: ListSandboxesQuery, options?: CallOptions): Answer<'listSandboxes'>;
-  /** Follows `nextCursor` to the end; a sandbox on two pages is returned once. The deadline applies to each page. */
+  /**
+   * Returns all sandboxes, each once. The `limit` is that of each page.
+   * @throws ListIncompleteError if the service pages in an unknown way, or without an end
+   */
   listAllSandboxes(query?: Omit<ListSandboxesQuery, 'cursor'>, options?: CallOptions): Promise<Sandbox[]>;
   /** Safe to repeat with the same `idempotencyKey` and body; without a key each call can create a sandbox. */
   createSandbox(body?: CreateSandboxBody & OtherFields, options?: CreateOptions): Answer<'createSandbox'>;
@@ -41,9 +43,9 @@ export interface SandboxCalls {
 }
 
 export function sandboxCalls(call: Call): SandboxCalls {
-  const calls: SandboxCalls = {
+  return {
     listSandboxes: (query, o) => call('listSandboxes', { query }, o),
-    listAllSandboxes: (query, o) => listAllSandboxes(calls.listSandboxes, query, o),
+    listAllSandboxes: async (query, o) => (await call('listSandboxes', { query, whole: true }, o)).sandboxes,
     createSandbox: (body = {}, o) => call('createSandbox', { body }, o),
     getSandbox: (sandboxId, o) => call('getSandbox', { sandboxId }, o),
     updateSandbox: (sandboxId, body, o) => call('updateSandbox', { sandboxId, body }, o),
@@ -56,37 +58,4 @@ export function sandboxCalls(call: Call): SandboxCalls {
     shareSandbox: (sandboxId, o) => call('shareSandbox', { sandboxId }, o),
     unshareSandbox: (sandboxId, o) => call('unshareSandbox', { sandboxId }, o),
   };
-  return calls;
-}
-
-/** Maximum number of pages. An account has fewer, and an endless list would fill the memory. */
-const maxPages = 1_000;
-const maxSandboxes = 100_000;
-
-/**
- * Reads every page of the list. Assumption: paging by `nextCursor`.
- * @throws UnexpectedResponseError when a cursor comes back twice, or when the list has more than 1,000 pages or 100,000
- *   sandboxes
- */
-export async function listAllSandboxes(
-  listPage: SandboxCalls['listSandboxes'],
-  query: Omit<ListSandboxesQuery, 'cursor'> = {},
-  options?: CallOptions,
-): Promise<Sandbox[]> {
-  const byId = new Map<string, Sandbox>();
-  const seen = new Set<string>();
-  let cursor: string | undefined;
-  do {
-    const page = await listPage({ ...query, cursor }, options);
-    for (const sandbox of page.sandboxes) byId.set(sandbox.id, sandbox);
-    cursor = page.nextCursor || undefined;
-    if (cursor !== undefined && seen.has(cursor)) {
-      throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'points to a page that was already read');
-    }
-    if (cursor !== undefined) seen.add(cursor);
-    if (seen.size >= maxPages || byId.size > maxSandboxes) {
-      throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'never ends');
-    }
-  } while (cursor !== undefined);
-  return [...byId.values()];
 }

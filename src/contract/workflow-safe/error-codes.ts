@@ -11,6 +11,7 @@
  * - `throttled_shortly`, `throttled_for_long`: back off for seconds, or for minutes.
  * - `blocked`: an operator can fix the cause; wait visibly and retry slowly.
  * - `unavailable`: back off with jitter.
+ * - `unreadable`: the service has answered, and the answer lacks what callers need; stop after a few equal answers.
  */
 export const errorMeanings = [
   'permanent',
@@ -20,6 +21,7 @@ export const errorMeanings = [
   'throttled_for_long',
   'blocked',
   'unavailable',
+  'unreadable',
 ] as const;
 /** One of `errorMeanings`. */
 export type ErrorMeaning = (typeof errorMeanings)[number];

@@ -44,7 +44,8 @@ const unrepeatable: ReadonlySet<EndpointName> = new Set(['sendPrompt', 'runComma
 
 /** Refused for good, or too often. */
 function isRefusal({ class: of, extent }: Trouble): boolean {
-  return of === 'permanent' || of === 'gone' || (of === 'few_tries' && extent === 'lasting');
+  const endsAfterTries = of === 'few_tries' || of === 'unreadable';
+  return of === 'permanent' || of === 'gone' || (endsAfterTries && extent === 'lasting');
 }
 
 /** One unreadable row does not matter if the sandbox can be read by its id. */
@@ -56,7 +57,8 @@ export function isHarmless({ always }: Scenario, { class: of, endpoint }: Omit<T
 export function allowedOutcomes(scenario: Scenario, trouble: Trouble): readonly string[] {
   const { workflow, expected, always, lens } = scenario;
   const allowed = [expected];
-  const isAmbiguous = trouble.class === 'ambiguous' || trouble.class === 'unavailable' || trouble.class === 'own_row';
+  const ambiguous: readonly FaultClass[] = ['ambiguous', 'unavailable', 'unreadable', 'own_row'];
+  const isAmbiguous = ambiguous.includes(trouble.class);
   if (isRefusal(trouble)) allowed.push(...refused[workflow]);
   if (trouble.extent === 'lasting' && !isHarmless(scenario, trouble)) allowed.push(...outwaited[workflow]);
   if ((isAmbiguous || always !== undefined) && unrepeatable.has(trouble.endpoint)) allowed.push(...unknown[workflow]);

@@ -9,7 +9,13 @@ import {
   repeatableFailure,
   retryOwner,
 } from '../../../activities/retry/classify.js';
-import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
+import {
+  ApiError,
+  ConnectionError,
+  ListIncompleteError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from '../../../src/client/index.js';
 import { errorCodes, errorMeaning } from '../../../src/contract/workflow-safe/error-codes.js';
 import { refusedCallDelayMs } from '../../../workflows/shared/wait-intervals.js';
 
@@ -108,13 +114,35 @@ describe('the failure of a call without a readable answer', () => {
     ['a connection that was never made', new ConnectionError('sendPrompt', false, 'ECONNRESET'), null],
     ['a connection that broke', new ConnectionError('sendPrompt', true, 'ECONNRESET'), null],
     ['a time-out', new TimeoutError('sendPrompt', true, 5), null],
-    ['an unreadable answer', new UnexpectedResponseError('sendPrompt', 202, 'conversationId', 'is missing'), 202],
+    ['a web page', new UnexpectedResponseError('sendPrompt', 202, 'body', 'is a web page', 'unavailable'), 202],
   ])('of %s is repeated by Temporal, whatever its effect, and says what was called', (_, error, status) => {
     const failure = repeatableFailure(error, { pauseMs: 2_000 }) as ApplicationFailure;
     expect(failure).toMatchObject({ type: error.code, message: error.message, nonRetryable: false });
     expectSpread(failure.nextRetryDelay, 2_000);
     const { code, message } = error;
     expect(failure.details).toEqual([{ ...noAnswer, code, message, endpoint: 'sendPrompt', status }]);
+  });
+
+  const unreadable = new UnexpectedResponseError('sendPrompt', 202, 'conversationId', 'is missing');
+  it.each([
+    [1, false],
+    [2, false],
+    [3, true],
+    [undefined, true],
+  ])('that can be read is left to the workflow after three attempts: %s', (attempt, nonRetryable) => {
+    const failure = repeatableFailure(unreadable, { attempt, pauseMs: 2_000 });
+    expect(failure).toMatchObject({ type: 'unexpected_response', nonRetryable });
+    expect((failure as ApplicationFailure).details).toMatchObject([
+      { code: 'unexpected_response', meaning: 'unreadable', status: 202, maybeSent: true },
+    ]);
+  });
+
+  it('that is a part of a list is final', () => {
+    const failure = repeatableFailure(new ListIncompleteError('listSandboxes', '2 rows'), { attempt: 1, pauseMs: 1 });
+    expect(failure).toMatchObject({
+      ...{ type: 'list_incomplete', nonRetryable: true },
+      details: [{ meaning: 'permanent', endpoint: 'listSandboxes' }],
+    });
   });
 
   it('stays with Temporal even if nothing was sent', () => {

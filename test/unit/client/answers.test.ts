@@ -164,6 +164,55 @@ describe('a success answer without required content', () => {
     expect(String(error)).not.toContain('whsec_hidden');
   });
 
+  it.each<[string, unknown, string]>([
+    [
+      'a missing field, and what is there instead',
+      { ok: true, type: 'prompt.status', run: { id: 'hidden' }, 'x\u001b[2J': 1 },
+      '`prompt` of its response is missing, beside `ok` (boolean), `type` (string), `run` (object)',
+    ],
+    [
+      'a field of another type',
+      { ok: true, prompt: ['hidden'] },
+      '`prompt` of its response is an array, not an object',
+    ],
+    [
+      'a field of null',
+      { ok: true, prompt: { id: 'hidden', status: null } },
+      '`prompt.status` of its response is null, not a string',
+    ],
+  ])('is named with its types: %s', async (_, body, said) => {
+    const error = await rejectionOf((await clientOf(200, body)).getPrompt(id, 'prm_a'));
+    expect(error).toHaveProperty('message', `The service answered getPrompt with 200, but ${said}.`);
+  });
+
+  it.each([
+    ['a web page', '<html>', {}, 'unavailable'],
+    ['a web page by its type', 'Sorry', { 'content-type': 'text/html' }, 'unavailable'],
+    ['bytes', 'plain', { 'content-type': 'application/octet-stream' }, 'unreadable'],
+    ['nothing', '', {}, 'unreadable'],
+    ['JSON without the fields', '{"ok":true}', {}, 'unreadable'],
+  ])('of %s has a meaning of its own', async (_, text, headers, meaning) => {
+    await expect((await clientOfText(200, text, headers)).getMe()).rejects.toMatchObject({ meaning });
+  });
+
+  const accepted = { ok: true, type: 'command.result', commandId: 'cmd_1', exitCode: null, stdout: '', stderr: '' };
+  it.each([
+    [202, {}, false],
+    [200, { status: 'running' }, false],
+    [202, { status: 'in_progress' }, false],
+    [202, { exitCode: 0 }, true],
+    [202, { timedOut: true }, true],
+    [200, {}, true],
+    [200, { status: 'killed' }, true],
+  ])('of a command with %i and %j is a result: %j', async (status, over, isResult) => {
+    const asked = (await clientOf(status, { ...accepted, ...over })).runCommand(id, { command: 'x' });
+    if (isResult) return expect(await asked).toMatchObject(over);
+    expect(await rejectionOf(asked)).toMatchObject({
+      ...{ code: 'unexpected_response', field: 'exitCode', meaning: 'unreadable' },
+      message: expect.stringContaining('may run'),
+    });
+  });
+
   it('is refused if it is empty or not JSON', async () => {
     await expect((await clientOfText(200, '<html>')).getMe()).rejects.toMatchObject({ field: 'body' });
     await expect((await clientOfText(200, '')).getMe()).rejects.toMatchObject({ field: 'body' });
@@ -306,6 +355,6 @@ describe('listing everything', () => {
 
   it('stops if a cursor repeats', async () => {
     const client = await clientOf(200, page(['a'], 'again'));
-    await expect(client.listAllSandboxes()).rejects.toMatchObject({ code: 'unexpected_response', field: 'nextCursor' });
+    await expect(client.listAllSandboxes()).rejects.toMatchObject({ code: 'list_incomplete' });
   });
 });

@@ -13,7 +13,7 @@ describe('the client', () => {
       sendJson(response, 200, { ok: true, sandboxes: [], nextCursor: String(page) });
     });
     const client = closing.client(closing.keep(stand));
-    expect(await rejectionOf(client.listAllSandboxes())).toMatchObject({ code: 'unexpected_response' });
+    expect(await rejectionOf(client.listAllSandboxes())).toMatchObject({ code: 'list_incomplete' });
     expect(page).toBe(1_000);
   });
 

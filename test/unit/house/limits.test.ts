@@ -58,7 +58,6 @@ const min = (ms: number) => `${ms / 60_000} min`;
 const h = (ms: number) => `${ms / 3_600_000} h`;
 const days = (ms: number) => `${ms / 86_400_000} ${ms === 86_400_000 ? 'day' : 'days'}`;
 
-const client = 'src/client/areas/sandbox-calls.ts';
 const policySchema = 'src/retention/policy-schema.ts';
 const worker = 'src/worker/create-worker.ts';
 const truncation = 'workflows/job/truncate-result.ts';
@@ -97,7 +96,7 @@ const limits: readonly (readonly [string, string])[] = [
   ['time to clean up after the deadline', min(cleanUpMs)],
   ['auto-stop of a sandbox', `${maxTtlSeconds / (366 * 86_400)} years`],
   ['an answer of the service that is held in memory', bytes(constantIn('src/client/exchange.ts', 'maxResponseBytes'))],
-  ['sandboxes in a list of the account', count(constantIn(client, 'maxSandboxes'))],
+  ['sandboxes in a list of the account', count(constantIn('src/client/pages.ts', 'maxRows'))],
 
   ['items', `${count(maxChunks * maxItemsInChunk)} in ${count(maxChunks)} chunks of ${maxItemsInChunk}`],
   [

@@ -53,6 +53,13 @@ describe('refusedCallDelayMs', () => {
     expect(delays).toEqual([2_000, 4_000, 8_000, 64_000, 120_000]);
   });
 
+  it('gives up an unreadable answer after a minute', () => {
+    const delays = [0, 1, 2, 3, 4, 5].map((tries) =>
+      refusedCallDelayMs({ meaning: 'unreadable', retryAfterMs: null }, tries),
+    );
+    expect(delays).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, undefined]);
+  });
+
   it('gives up after a few attempts of a call that may succeed at a second one', () => {
     const tries = [0, 1, 2, 3, 4].map((n) => refusedCallDelayMs({ meaning: 'few_tries', retryAfterMs: null }, n));
     expect(tries.filter((delay) => delay !== undefined)).toHaveLength(4);

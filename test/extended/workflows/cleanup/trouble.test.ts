@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { sandboxWatchId } from '../../../../src/addresses/addresses.js';
-import type { SandboxClient } from '../../../../src/client/index.js';
+import { ListIncompleteError, type SandboxClient } from '../../../../src/client/index.js';
 import { cleanupProgress, listCleanups } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
 import { shareChangedStand } from '../../../workflows/changed-stand.js';
 import {
@@ -27,6 +27,15 @@ const many = (prefix: string, count: number) =>
   Promise.all(Array.from({ length: count }, (_, index) => archived(stand, `${prefix}-${index}`)));
 
 describe('a cleanup', () => {
+  it('does nothing with a part of the account, and says so', async () => {
+    const [kept = ''] = await many('partly', 1);
+    change.listAllSandboxes = () =>
+      Promise.reject(new ListIncompleteError('listSandboxes', '1 row, and `total` says more'));
+    const done = await clean(stand, policyFor('partly', 'delete-sandbox'));
+    expect(done.summary).toMatchObject({ outcome: 'failed', error: { code: 'list_incomplete' } });
+    expect(await stateOf(stand, kept)).toBe('archived');
+  });
+
   it('finds the effect of a call whose answer was lost, and does not repeat it', async () => {
     const [old = ''] = await many('lost', 1);
     await stand.fault({ kind: 'drop_response', endpoint: 'deleteSandbox' });

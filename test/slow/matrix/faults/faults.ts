@@ -58,9 +58,9 @@ function typed(code: ErrorCode, ofClass: FaultClass, retryAfter: boolean): Fault
   };
 }
 
-const answered = (name: string, answer: Answer): Fault => ({
+const answered = (name: string, answer: Answer, ofClass: FaultClass = 'ambiguous'): Fault => ({
   name,
-  class: 'ambiguous',
+  class: ofClass,
   strike: async ({ response }) => give(response, answer),
 });
 
@@ -68,7 +68,7 @@ const answered = (name: string, answer: Answer): Fault => ({
 function garbled(name: string, garble: (answer: unknown) => unknown): Fault {
   return {
     name,
-    class: 'ambiguous',
+    class: 'unreadable',
     concerns: (answer) => JSON.stringify(garble(answer)) !== JSON.stringify(answer),
     async strike({ forward, response }: Exchange) {
       const answer = await forward();
@@ -109,8 +109,8 @@ export function allFaults(foreign: ForeignIds): readonly Fault[] {
     ...typedCodes.flatMap(([code, ofClass]) => [typed(code, ofClass, false), typed(code, ofClass, true)]),
     ...[403, 404, 413, 429, 502, 503].map((status) => answered(`page-${status}`, page(status))),
     answered('garbage-text', { status: 200, type: 'application/json', body: Buffer.from('<<not json>>') }),
-    answered('garbage-array', json([])),
-    answered('garbage-empty', json({})),
+    answered('garbage-array', json([]), 'unreadable'),
+    answered('garbage-empty', json({}), 'unreadable'),
     {
       name: 'truncated',
       class: 'ambiguous',

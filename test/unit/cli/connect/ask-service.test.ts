@@ -180,6 +180,16 @@ describe('the initial requests of a command', () => {
     expect((await reads().listAllSandboxes()).length).toBeGreaterThan(5);
   });
 
+  it('do not repeat a list that says that it has more, and tell it at once', async () => {
+    const { stand, reads } = await answering(
+      () => (response) => sendJson(response, 200, { ok: true, sandboxes: [aSandbox], total: 5 }),
+    );
+    const { exitCode, error } = failureOf(await rejectionOf(reads().listAllSandboxes()));
+    expect({ exitCode, code: error.code }).toEqual({ exitCode: 3, code: 'list_incomplete' });
+    expect(error.message).toContain('`total` says that there are more');
+    expect(stand.seen).toHaveLength(1);
+  });
+
   it('share one patience for all reads of a command until the service answers', async () => {
     const fault = late(page(502));
     const { stand, reads } = await answering(() => fault, threeAnswersMs);
