@@ -10,22 +10,16 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import type { ItemWish } from '../../fanout/index.js';
 
-export interface CheckedItems {
-  /** Reads them in order; may be called again. */
-  items(): AsyncIterable<ItemWish>;
-  /** Removes them from the disk. */
-  close(): Promise<void>;
-}
-
 /**
  * Reads all items once.
+ * @returns a function that reads them in order, as often as it is called, and one that removes them from the disk
  * @param options `check`: throws for an item that cannot be sent. `signal`: ends the reading
  * @throws what `check` and the items throw, and the reason of the signal; nothing is left on the disk then
  */
 export async function checkItems(
   items: AsyncIterable<ItemWish>,
   { check, signal }: { readonly check: (item: ItemWish) => Promise<void>; readonly signal: AbortSignal },
-): Promise<CheckedItems> {
+) {
   const folder = await mkdtemp(join(tmpdir(), 'sandflow-items-'));
   const close = () => rm(folder, { recursive: true, force: true });
   try {

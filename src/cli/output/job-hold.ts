@@ -19,17 +19,6 @@ export interface HeldCall {
   readonly lastError: string | null;
 }
 
-export interface JobHold {
-  /** What the job does or waits for, without the time that it takes. */
-  readonly doing: string;
-  /** The same in one to three words, for the table of the items of a batch. */
-  readonly words: string;
-  /** Why that does not end: what is refused, or has failed and is repeated. Empty if nothing has. */
-  readonly why: string;
-  /** The commands that make sense now. */
-  readonly next: readonly string[];
-}
-
 const phaseTexts: Readonly<Record<JobPhase, { readonly doing: string; readonly words: string }>> = {
   creating: { doing: 'creating the sandbox', words: 'forking' },
   resuming: { doing: 'resuming the sandbox', words: 'resuming' },
@@ -61,12 +50,16 @@ export function phaseName(phase: JobPhase): string {
 const cuts = { cancelled: 'cancelling', deadline_exceeded: 'past its deadline' } as const;
 
 /** @param calls those of the job that are repeated. Default: they are not known */
-export function jobHold(job: HeldJob, calls: readonly HeldCall[] = []): JobHold {
+export function jobHold(job: HeldJob, calls: readonly HeldCall[] = []) {
   const stop = failingStop(job);
   return {
+    /** What the job does or waits for, without the time that it takes. */
     doing: doingOf(job),
+    /** The same in one to three words, for the table of the items of a batch. */
     words: wordsOf(job, stop),
+    /** Why that does not end: what is refused, or has failed and is repeated. Empty if nothing has. */
     why: job.blocked?.message ?? (stop === null ? callProblem(job, calls) : stopText(stop)),
+    /** The commands that make sense now. */
     next: nextOf(job, stop),
   };
 }

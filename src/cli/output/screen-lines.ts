@@ -6,19 +6,6 @@ import { oneLine } from './terminal-safe.js';
 
 const redrawMs = 1_000;
 
-export interface ScreenLines {
-  /** False where lines cannot be redrawn, and after a defect in `lines`: then progress must be said in plain lines. */
-  readonly enabled: boolean;
-  /** How many lines can be drawn; 0 where lines cannot be redrawn. */
-  readonly rows: number;
-  /** Draws the lines that `lines` returns for a width and a height, now and every second. */
-  show(lines: DrawnLines): void;
-  /** Writes a whole line above the redrawn lines. */
-  printAbove(text: string): void;
-  /** Removes the redrawn lines. */
-  close(): void;
-}
-
 /** What does not fit into the rows is left out. */
 export type DrawnLines = (width: number, rows: number) => readonly ScreenLine[];
 
@@ -30,7 +17,7 @@ export interface ScreenLine {
 }
 
 /** @param options `enabled` is false where nobody wants to see them */
-export function createScreenLines(stream: OutputStream, options: { readonly enabled: boolean }): ScreenLines {
+export function createScreenLines(stream: OutputStream, options: { readonly enabled: boolean }) {
   let enabled = options.enabled && stream.isTTY === true && stream.isPlain !== true;
   let current: DrawnLines | undefined;
   let drawn: readonly ScreenLine[] = [];
@@ -72,23 +59,28 @@ export function createScreenLines(stream: OutputStream, options: { readonly enab
   };
 
   return {
+    /** False where lines cannot be redrawn, and after a defect in `lines`: then progress must be said in plain lines. */
     get enabled() {
       return enabled;
     },
+    /** How many lines can be drawn; 0 where lines cannot be redrawn. */
     get rows() {
       return enabled ? rowsOf(stream) : 0;
     },
-    show(lines) {
+    /** Draws the lines that `lines` returns for a width and a height, now and every second. */
+    show(lines: DrawnLines): void {
       if (!enabled) return;
       current = lines;
       draw();
       if (enabled) timer ??= setInterval(draw, redrawMs).unref();
     },
-    printAbove(text) {
+    /** Writes a whole line above the redrawn lines. */
+    printAbove(text: string): void {
       if (enabled) draw(`${text}\n`);
       else stream.write(`${text}\n`);
     },
-    close() {
+    /** Removes the redrawn lines. */
+    close(): void {
       end();
       if (drawn.length > 0) draw();
     },

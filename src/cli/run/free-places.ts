@@ -6,16 +6,12 @@ import { joinPair } from '../../texts/path-pair.js';
 import { type GetPair, requireGetPlaces } from '../settings/file-pairs.js';
 import { UsageError } from '../usage-error.js';
 
-export interface SavedPlace {
-  /** As the options write it, with the name of the file. */
-  readonly local: string;
-  readonly path: string;
-  /** True if the options name no file, or only its folder. */
-  readonly keepsOther: boolean;
-}
-
-/** Where a collected file is saved: in a folder that exists, under its own name. */
-export async function savedPlace({ remote, local, named }: GetPair, cwd: string): Promise<SavedPlace> {
+/**
+ * Where a collected file is saved: in a folder that exists, under its own name.
+ * @returns `local` as the options write it, with the name of the file; `keepsOther` is true if they name no file, or only
+ *   its folder
+ */
+export async function savedPlace({ remote, local, named }: GetPair, cwd: string) {
   const isFolder = await stat(resolve(cwd, local)).then(
     (found) => found.isDirectory(),
     () => false,

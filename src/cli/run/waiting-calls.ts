@@ -5,18 +5,15 @@ import { executionOf, jobWorkflowId } from '../../addresses/addresses.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { isoTime } from '../../temporal/iso-time.js';
 import type { JobAddress } from '../../workflow-client/jobs/job-client.js';
+import type { HeldCall } from '../output/job-hold.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
 
-export interface RepeatedCall {
+export interface RepeatedCall extends HeldCall {
   /** Name of the activity, such as `createSandbox`. */
   readonly call: string;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** Time of the next attempt, ISO 8601; null while an attempt runs. */
-  readonly nextAt: string | null;
-  /** Error of the last attempt; null if none has failed yet. */
-  readonly lastError: string | null;
 }
 
 export interface WaitingCall extends RepeatedCall {

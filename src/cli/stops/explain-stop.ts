@@ -47,23 +47,7 @@ export interface Advice {
   readonly command: string | null;
 }
 
-export interface StopExplanation {
-  readonly sandboxId: string;
-  readonly state: StopState;
-  /** When this state began; null if unknown. */
-  readonly since: string | null;
-  /** Number of failed attempts that sandflow has observed; there may be more. Null if no request watched the stop. */
-  readonly attempts: number | null;
-  readonly lastError: string | null;
-  readonly kept: PreservedWork | null;
-  readonly summary: string;
-  readonly facts: readonly string[];
-  /** What happens next without intervention; null if nothing, or if it is unknown. */
-  readonly next: string | null;
-  readonly advice: readonly Advice[];
-}
-
-export function explainStop(known: KnownOfStop): StopExplanation {
+export function explainStop(known: KnownOfStop) {
   const { sandboxId, sandbox, stop, report, nowMs } = known;
   const asking = (report?.requests ?? []).find(({ outcome, stopId }) => outcome === null && stopId === null);
   const state = stateOf(known, asking);
@@ -75,7 +59,9 @@ export function explainStop(known: KnownOfStop): StopExplanation {
   return {
     sandboxId,
     state,
+    /** When this state began; null if unknown. */
     since,
+    /** Number of failed attempts that sandflow has observed; there may be more. Null if no request watched the stop. */
     attempts: mine.length === 0 ? null : (failed?.attempts ?? 0),
     lastError,
     kept,
@@ -89,6 +75,7 @@ export function explainStop(known: KnownOfStop): StopExplanation {
       ...requestFacts(report),
       ...ownerFacts(sandbox),
     ],
+    /** What happens next without intervention; null if nothing, or if it is unknown. */
     next: nextOf(state, known),
     advice: adviceFor(state, known),
   };

@@ -133,15 +133,6 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
   }
 }
 
-/** What a job is started with. */
-export interface PreparedJob {
-  /** The checked input, with its long texts in the result store. */
-  readonly checked: JobInput;
-  readonly memo: JobMemo;
-  /** The summary of the workflow in Temporal. */
-  readonly summary: string;
-}
-
 /**
  * Checks the input of a job, and moves its long texts into the result store. Starts nothing.
  * @throws SandflowError `bad_job_input`
@@ -150,7 +141,7 @@ export async function prepareJob(
   client: Client,
   input: NewJob,
   { results, labels: given, promptInSummary = !hasCodec(client) }: Omit<StartJobOptions, 'taskQueue' | 'again'>,
-): Promise<PreparedJob> {
+) {
   const checked = await keepJobTexts(parseJobInput(input), { results, refuse: badJob });
   checkJobSize(checked);
   const prompt = firstLine(headOf(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '', 2 * summaryLength));
