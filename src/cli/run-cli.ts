@@ -1,13 +1,18 @@
 /** Runs the command line in a process that it does not own: returns the exit code and never exits. */
+
+import { appendFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { packageVersion } from '../client/package-version.js';
 import type { Config } from '../config.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { withoutSecrets } from '../errors/without-secrets.js';
+import { makeFolders } from '../os/make-folders.js';
+import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import type { JobError } from '../protocol/job/job-result.js';
 import type { CommandContext } from './command.js';
 import { type Failure, failureOf, plainError } from './errors.js';
 import { exitCodes } from './exit-codes.js';
-import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
 import { type Located, locate, namedIn } from './located.js';
 import { requireMeantValues } from './meant-values.js';
@@ -169,4 +174,31 @@ function misplacedText(program: Command, args: readonly string[]): string | unde
     .toSorted((a, b) => rank(a) - rank(b))
     .map((command) => `${programName} ${command.name()} ${given}`);
   return `Unknown command '${word}'. Did you mean: ${meant.slice(0, 2).join(', or ')}?`;
+}
+
+/**
+ * Appends the version, the command and the stack to `logs/errors.log` of `SANDFLOW_HOME`, mode 600. Never throws.
+ * @param command its name and options, without values
+ * @returns a text that says where the stack is, or that contains the stack if it could not be written
+ */
+export async function logInternalError(
+  error: unknown,
+  command: string,
+  io: Pick<CliIo, 'readConfig'>,
+): Promise<string> {
+  const stack = withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  const entry = `${command}, version ${await packageVersion()}\n${stack}`;
+  try {
+    const { home } = await io.readConfig();
+    // In a folder that others may write to, a link could redirect the write to another file of the user.
+    await prepareTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
+    const file = join(home, 'logs', 'errors.log');
+    await makeFolders(dirname(file), { mode: 0o700 });
+    await appendFile(file, `${new Date().toISOString()} ${entry}\n`, {
+      mode: 0o600,
+    });
+    return `the end of ${file}`;
+  } catch {
+    return `this:\n${entry}`;
+  }
 }

@@ -3,8 +3,7 @@ import { fieldsAsWritten, parseWithTextNumbers } from '../texts/json-tokens.js';
 import { repeatedField } from '../texts/lost-fields.js';
 import { itemOfRecord } from './item-fields.js';
 import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
-import { readJsonEntries } from './json-entries.js';
-import { readLines } from './lines.js';
+import { decode, maxItemBytes, readLines, tooLongText } from './lines.js';
 
 const shapeText = 'an item must be a string or an object.';
 const listText = 'For a file that is one JSON list, use --format json.';
@@ -101,4 +100,57 @@ function isBeginOfJson(text: string): boolean {
     // A text whose only error is at its end may be the beginning of valid JSON.
     return /end of JSON/.test(message) || Number(/at position (\d+)/.exec(message)?.[1]) >= text.length;
   }
+}
+
+const noListText =
+  'the file is not a JSON list. If each line is an item, use --format jsonl. If a field holds the list, take it out: jq .FIELD FILE > NEW_FILE';
+
+/**
+ * Splits a JSON list into its entries without ever holding more than one entry.
+ * @throws ItemsError if the content is not one list, or is not UTF-8, or if an entry is longer than an item may be
+ */
+async function* readJsonEntries(file: string, content: AsyncIterable<string | Uint8Array>) {
+  let line = 1;
+  let column = 0;
+  let part: 'before' | 'within' | 'after' = 'before';
+  let depth = 0;
+  let string: 'none' | 'open' | 'escaped' = 'none';
+  let begin: Required<ItemPlace> | undefined;
+  let held = '';
+  let entries = 0;
+  const refuse = (why: string): never => {
+    throw new ItemsError({ file, line, column }, why);
+  };
+
+  for await (const piece of decode(file, content)) {
+    let from = 0;
+    for (let at = 0; at < piece.length; at += 1) {
+      const letter = piece[at] as string;
+      if (letter === '\n') [line, column] = [line + 1, 0];
+      else column += 1;
+      if (begin === undefined && /\s/.test(letter)) continue;
+      if (part === 'after') refuse('the list has ended, but the file goes on. Remove the rest.');
+      if (part === 'before') {
+        if (letter !== '[') refuse(noListText);
+        part = 'within';
+      } else if (string === 'none' && depth === 0 && (letter === ',' || letter === ']')) {
+        if (letter === ']') part = 'after';
+        if (begin !== undefined) yield { place: begin, text: (held + piece.slice(from, at)).trimEnd() };
+        else if (letter === ',' || entries > 0) refuse('an entry of the list is missing. Remove a comma.');
+        begin = undefined;
+        held = '';
+        entries += 1;
+      } else {
+        if (begin === undefined) [begin, from] = [{ file, line, column }, at];
+        if (string === 'escaped') string = 'open';
+        else if (letter === '"') string = string === 'open' ? 'none' : 'open';
+        else if (string === 'open') string = letter === '\\' ? 'escaped' : 'open';
+        else if (letter === '{' || letter === '[') depth += 1;
+        else if (letter === '}' || letter === ']') depth -= 1;
+      }
+    }
+    if (begin !== undefined) held += piece.slice(from);
+    if (held.length > maxItemBytes) refuse(tooLongText('entry'));
+  }
+  if (part === 'within') refuse('the list is not closed. Add ] at its end.');
 }

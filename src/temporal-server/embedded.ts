@@ -3,15 +3,17 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { anySignal } from '../os/any-signal.js';
 import { freePort } from '../os/free-port.js';
 import { byOwnUser } from '../os/owner.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
-import { prepareNamespace } from './namespace.js';
 
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 10_000;
@@ -195,4 +197,64 @@ function startFailed(log: RotatingLog, cause?: unknown): SandflowError {
     `The Temporal server did not start; its output is in ${log.path}.\n${reason}${log.tail()}`,
     { cause },
   );
+}
+
+const retryMs = 20;
+const callTimeoutMs = 2_000;
+/** The dev server keeps closed workflows for a day. A job's result should be readable for longer. */
+const retention = '30 days';
+
+interface PrepareNamespaceOptions {
+  readonly address: string;
+  readonly namespace: string;
+  readonly timeoutMs: number;
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Resolves when workflows can be started, listed and counted in the namespace, and closed ones stay readable for long
+ * enough.
+ * @throws the last error at the timeout
+ */
+async function prepareNamespace(options: PrepareNamespaceOptions): Promise<void> {
+  const { address, namespace, timeoutMs, signal } = options;
+  const giveUpAt = Date.now() + timeoutMs;
+  // gRPC waits for a second after a refused connection, so it is used only once the port is open.
+  while (!(await isListening(address)) && Date.now() < giveUpAt) await sleep(retryMs, undefined, { signal });
+  const connection = Connection.lazy({ address });
+  const { workflowService } = connection;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        await connection.withDeadline(Date.now() + callTimeoutMs, async () => {
+          await workflowService.describeNamespace({ namespace });
+          await workflowService.updateNamespace({
+            namespace,
+            config: { workflowExecutionRetentionTtl: msToTs(retention) },
+          });
+          await workflowService.countWorkflowExecutions({ namespace, query: '' });
+        });
+        return;
+      } catch (error) {
+        if (Date.now() > giveUpAt) throw error;
+        await sleep(retryMs, undefined, { signal });
+      }
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+function isListening(address: string): Promise<boolean> {
+  const [host, port] = address.split(':');
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port) });
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
 }

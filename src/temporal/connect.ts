@@ -1,6 +1,13 @@
 /** Connects to Temporal as a client. Used by the command line and the supervisor. */
-
-import { Client, type ClientOptions } from '@temporalio/client';
+import {
+  Client,
+  type ClientOptions,
+  Connection,
+  type ConnectionOptions,
+  defaultGrpcRetryOptions,
+  isRetryableError,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { usableTemporalSettings } from '../secrecy/temporal-secrets.js';
@@ -8,7 +15,6 @@ import { readProxies } from '../settings/environment.js';
 import { tunnelTo } from '../settings/proxies.js';
 import { requireOptions } from '../settings/required-options.js';
 import { temporalAddressProblem } from '../texts/urls.js';
-import { type ClosableConnectionOptions, connectClosably } from './closable-connection.js';
 import { unreachable } from './errors.js';
 
 const connectTimeoutMs = 10_000;
@@ -69,4 +75,64 @@ export function splitTarget(target: TemporalTarget) {
   const problem = temporalAddressProblem(address);
   if (problem) throw new SandflowError('bad_argument', `address ${problem}.`);
   return { connectionOptions: { address, tls, apiKey, metadata }, namespace, address };
+}
+
+/** Maximum pause between two attempts, in ms. Jitter adds up to a fifth. */
+const maxPauseMs = 2_000;
+/** The gRPC status UNAVAILABLE. */
+const unavailable = 14;
+
+interface ClosableConnectionOptions {
+  /**
+   * Returns whether a call that has failed `attempts` times is repeated. Default: true for up to nine failures, as in
+   * the SDK.
+   */
+  readonly isRepeated?: (attempts: number) => boolean;
+}
+
+type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
+type Call = ReturnType<Interceptor>;
+
+/**
+ * Opens a connection that can be closed at any time. The SDK repeats a failed call after a pause. If its connection has
+ * been closed meanwhile, it throws an error that cannot be caught, which ends the process. Here the call fails instead.
+ * @throws what `Connection.connect` throws
+ */
+async function connectClosably(
+  connectionOptions: ConnectionOptions,
+  { isRepeated = (attempts) => attempts < 10 }: ClosableConnectionOptions = {},
+): Promise<Connection> {
+  let isClosed = false;
+  const repeat = makeGrpcRetryInterceptor({
+    retryableDecider: (attempts, status) => !isClosed && isRepeated(attempts) && isRetryableError(status),
+    delayFunction: defaultGrpcRetryOptions({ maxIntervalMs: () => maxPauseMs }).delayFunction,
+  });
+  // Each attempt passes this interceptor before it reaches the channel, which would throw.
+  const failOnceClosed: Interceptor = (options, nextCall) => (isClosed ? failedCall() : nextCall(options)) as Call;
+  const connection = await Connection.connect({ ...connectionOptions, interceptors: [repeat, failOnceClosed] });
+  const close = connection.close.bind(connection);
+  connection.close = async () => {
+    isClosed = true;
+    await close();
+  };
+  return connection;
+}
+
+function failedCall(): Pick<
+  Call,
+  'start' | 'startRead' | 'sendMessage' | 'halfClose' | 'cancelWithStatus' | 'getPeer'
+> {
+  const nothing = () => undefined;
+  return {
+    start(metadata, listener) {
+      const status = { code: unavailable, details: 'The connection to Temporal is closed', metadata };
+      listener?.onReceiveMessage?.(null);
+      listener?.onReceiveStatus?.(status);
+    },
+    getPeer: () => 'closed',
+    startRead: nothing,
+    sendMessage: nothing,
+    halfClose: nothing,
+    cancelWithStatus: nothing,
+  };
 }

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import type { Client } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { createBridge } from '../../../src/bridge/index.js';
-import { logInternalError } from '../../../src/cli/internal-error-log.js';
+import { logInternalError } from '../../../src/cli/run-cli.js';
 import { readConfig } from '../../../src/config.js';
 import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { withoutSecrets } from '../../../src/errors/without-secrets.js';

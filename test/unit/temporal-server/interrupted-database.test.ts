@@ -1,6 +1,6 @@
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { endOnceInterrupted } from '../../../src/temporal-server/interrupted-database.js';
+import { endOnceInterrupted } from '../../../src/supervisor/temporal-service.js';
 
 const interrupted = [14, 'GetNamespace operation failed. Error interrupted (9)'] as const;
 const unavailable = [14, 'Not enough hosts to serve the request'] as const;

@@ -13,7 +13,7 @@ import {
 } from '../../../workflows/fanout/batch/chunk-record.js';
 import { dueGrants } from '../../../workflows/fanout/batch/due-grants.js';
 import { ChunkState } from '../../../workflows/fanout/chunk/chunk-state.js';
-import { reportOf } from '../../../workflows/fanout/chunk/report.js';
+import { reportOf } from '../../../workflows/fanout/chunk/report-to-batch.js';
 import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 
 interface World {

@@ -3,9 +3,19 @@
  * second run creates no second fork. The full result goes to the result store by the call that ends the fork. The chunk
  * receives a summary, and adds how the fork ended to the stored result: for many items at once, which costs fewer events.
  */
-import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  type ExternalWorkflowHandle,
+  getExternalWorkflowHandle,
+  sleep,
+} from '@temporalio/workflow';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../../src/protocol/messages.js';
+import { cut, payloadBytes } from '../../../src/texts/length.js';
 import type { CarriedJob } from '../../job/carried-job.js';
 import { recordKeptFork } from '../../job/end/ended-sandboxes.js';
 import { handleMessages } from '../../job/handlers.js';
@@ -13,7 +23,6 @@ import { JobState } from '../../job/job-state.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
 import { storing } from '../../shared/proxies.js';
 import { endFork } from '../chunk/end-fork.js';
-import { reportToChunk } from './report-to-chunk.js';
 import { endingOf, itemResult, itemSummary, type StartedItemResult } from './result.js';
 
 /** Runs the item and returns its summary. Never fails; on a cancel, it ends the fork first. */
@@ -59,4 +68,67 @@ async function store(input: FanoutItemInput, item: StartedItemResult): Promise<s
     // The summary reports the missing result.
     return null;
   }
+}
+
+/** Longest message, in bytes of a payload: the batch carries one message of each of a thousand chunks to its next run. */
+const messageBytes = 300;
+const firstPauseMs = 1_000;
+const longestPauseMs = 900_000;
+
+/**
+ * Reports of a running item are rare, because a hundred items share one chunk and may wait for days.
+ *
+ * Reports refusals number 1, 2, 4 and so on. Reports a block immediately, then again at intervals that double, and
+ * finally its end.
+ */
+function reportToChunk(job: JobState, { chunkWorkflowId, index }: FanoutItemInput): void {
+  const send = async (signal: (chunk: ExternalWorkflowHandle) => Promise<void>) => {
+    try {
+      await signal(getExternalWorkflowHandle(chunkWorkflowId));
+    } catch {
+      // A chunk that has ended needs no reports.
+    }
+  };
+  let refusals = 0;
+  job.onThrottled = (untilMs) => {
+    refusals += 1;
+    const isPowerOfTwo = (refusals & (refusals - 1)) === 0;
+    if (isPowerOfTwo) {
+      void send((chunk) => chunk.signal(fanoutThrottledSignal, { index, untilMs }));
+    }
+  };
+
+  let now: string | null = null;
+  let reported: string | null = null;
+  let reports = 0;
+  let nextAtMs = 0;
+  let isWaiting = false;
+  const follow = async () => {
+    if (isWaiting) return;
+    while ((now === null) !== (reported === null)) {
+      if (now !== null && Date.now() < nextAtMs) {
+        isWaiting = true;
+        await sleep(nextAtMs - Date.now(), { summary: 'until the next report of what blocks the item' });
+        isWaiting = false;
+        continue;
+      }
+      reported = now;
+      if (reported !== null) {
+        nextAtMs = Date.now() + Math.min(longestPauseMs, firstPauseMs * 2 ** reports);
+        reports += 1;
+      }
+      const message = reported;
+      await send((chunk) => chunk.signal(fanoutBlockedSignal, { index, message }));
+    }
+  };
+  job.onBlocked = (message) => {
+    now = message && shortened(message);
+    // The end of the item also ends the block.
+    void CancellationScope.nonCancellable(follow);
+  };
+}
+
+function shortened(message: string): string {
+  const short = cut(message, 250);
+  return payloadBytes(short) <= messageBytes ? short : cut(message, 45);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { itemLines } from '../../../../src/cli/fanout/progress/item-table.js';
+import { itemLines } from '../../../../src/cli/fanout/progress/board.js';
 import { endedTries, type ItemRow, type KnownItems, noItems } from '../../../../src/cli/fanout/progress/shown-items.js';
 import { pauseAfterLookMs, whileConnected } from '../../../../src/cli/fanout/progress/watch-fanout.js';
 import { createPaint } from '../../../../src/cli/output/terminal.js';
