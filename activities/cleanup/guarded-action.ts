@@ -1,13 +1,15 @@
 /** Performs one planned action after it has checked all guards again. */
 
 import type { HoldAnswer } from '../../src/protocol/messages.js';
-import type { CleanupPolicy, SandboxFacts, Verdict } from '../../src/retention/index.js';
 import {
   type ApplyLook,
+  type CleanupPolicy,
   judge,
   type Ownership,
   type PlannedAction,
+  type SandboxFacts,
   type SnapshotFacts,
+  type Verdict,
 } from '../../src/retention/index.js';
 import type { ClaimOptions } from '../watch.js';
 

@@ -17,8 +17,7 @@ import {
   unprotectedProblem,
   windowsText,
 } from '../../src/retention/index.js';
-import type { Attempt } from '../retry/attempt.js';
-import { repeatable } from '../retry/attempt.js';
+import { type Attempt, repeatable } from '../retry/attempt.js';
 import { followerOf } from '../stop/stop-request.js';
 import { addByKey } from './add-by-key.js';
 import { readNight } from './night.js';

@@ -1,8 +1,7 @@
 /** Checks the owners and modes of files that this process is to trust. See trusted-folder.ts for what was seen. */
 
 import { spawnSync } from 'node:child_process';
-import type { Stats } from 'node:fs';
-import { readFileSync } from 'node:fs';
+import { readFileSync, type Stats } from 'node:fs';
 import { userInfo } from 'node:os';
 
 const writableByGroup = 0o020;

@@ -1,7 +1,6 @@
 /** Checks that the settings of the project can be read, and that no variable has a mistyped name. */
 
-import type { Config } from '../../config.js';
-import { settingVariables } from '../../config.js';
+import { type Config, settingVariables } from '../../config.js';
 import { editsBetween } from '../../texts/edits.js';
 import { failureOf } from '../errors.js';
 import type { CliIo } from '../io.js';

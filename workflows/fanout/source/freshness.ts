@@ -1,7 +1,6 @@
 /** Decides whether a fork of a sandbox would contain its latest content. Pure. */
 
-import type { PreservedWork } from '../../../src/contract/workflow-safe/preserved-work.js';
-import { preservedWorkOf } from '../../../src/contract/workflow-safe/preserved-work.js';
+import { type PreservedWork, preservedWorkOf } from '../../../src/contract/workflow-safe/preserved-work.js';
 import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
