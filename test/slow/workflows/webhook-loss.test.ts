@@ -1,7 +1,7 @@
 /** Lost webhooks: what the report of the bridge says of them, and how jobs then poll. */
 import { expect, it } from 'vitest';
-import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { readWakes } from '../../../src/cli/doctor/check-wakes.js';
+import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { reportWakes } from '../../../src/workflow-client/jobs/wake-report.js';
 import { createStand, deployment, type Stand, script, shortTiming } from '../../workflows/workflow-harness.js';
 
