@@ -56,12 +56,15 @@ export async function readHistory(
   };
   const filter: ListEventsQuery = conversationId === null ? {} : { conversation: conversationId };
   const query = options.after === undefined ? filter : { ...filter, after: options.after };
-  const read = eventPages(query, (asked, counting) => {
-    const reading = { ...counting, timeoutMs: timeLimitOf(options), onBodyRead };
-    return attempt.call((signal) =>
-      client.listEvents(sandboxId, asked, throughCancel ? reading : { ...reading, signal }),
-    );
-  });
+  const read = eventPages(query, (asked, counting) =>
+    client.listEvents(sandboxId, asked, {
+      ...counting,
+      eachPage: (readPage) => {
+        const reading = { timeoutMs: timeLimitOf(options), onBodyRead };
+        return attempt.call((signal) => readPage(throughCancel ? reading : { ...reading, signal }));
+      },
+    }),
+  );
   for await (const page of read) {
     events = page.isOlder ? [...page.events, ...events] : [...events, ...page.events];
     rows += page.unreadRows;

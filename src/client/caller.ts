@@ -154,11 +154,14 @@ export function createCaller(given: SandboxClientOptions) {
     };
     const list = listOf(endpoint);
     const url = `${origin}${basePath}${pathOf(endpoint, parts)}`;
-    const answer = list
-      ? await readList(list, { query: parts.query ?? {}, url, whole: parts.whole, readPage })
-      : (await readPage(parts.query)).answer;
-    if (leftOut > 0) options.onRowsLeftOut?.(leftOut);
-    return answer as ResponseOf<typeof endpoint>;
+    try {
+      const answer = list
+        ? await readList(list, { query: parts.query ?? {}, url, whole: parts.whole, readPage })
+        : (await readPage(parts.query)).answer;
+      return answer as ResponseOf<typeof endpoint>;
+    } finally {
+      if (leftOut > 0) options.onRowsLeftOut?.(leftOut);
+    }
   };
 
   const open: Open = async (endpoint, parts, options = {}) => {

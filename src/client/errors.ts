@@ -120,14 +120,17 @@ export class UnexpectedResponseError extends SandflowError {
 /** A list has more rows than could be read. Nobody may take a part of it for the whole. */
 export class ListIncompleteError extends SandflowError {
   override readonly name = 'ListIncompleteError';
+  /** The answer with the rows that came. */
+  readonly part: Readonly<Record<string, unknown>>;
 
   constructor(
     readonly endpoint: CallName,
     /** How many rows came, and which field says that there are more. */
     problem: string,
-    options?: { readonly cause?: unknown },
+    { cause, part = {} }: { readonly cause?: unknown; readonly part?: Readonly<Record<string, unknown>> } = {},
   ) {
-    super('list_incomplete', `The answer to ${endpoint} is only a part of the list: it has ${problem}.`, options);
+    super('list_incomplete', `The answer to ${endpoint} is only a part of the list: it has ${problem}.`, { cause });
+    this.part = part;
   }
 }
 

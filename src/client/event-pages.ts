@@ -6,6 +6,7 @@ import type { SandboxHistoryEvent } from '../contract/records/sandbox-records.js
 import { endStatuses } from '../contract/workflow-safe/states.js';
 import type { ListEventsQuery, WorkCalls } from './areas/work-calls.js';
 import type { CallOptions } from './call-options.js';
+import { ListIncompleteError } from './errors.js';
 
 /** What a page adds to the pages before it. */
 export interface EventPage {
@@ -47,7 +48,12 @@ export async function* eventPages(query: ListEventsQuery, read: Read): AsyncGene
     const onRowsLeftOut = (rows: number) => {
       unreadRows = rows;
     };
-    const answer: Awaited<ReturnType<Read>> = await read(asked, { onRowsLeftOut });
+    let isPart = false;
+    const answer: Awaited<ReturnType<Read>> = await read(asked, { onRowsLeftOut }).catch((error: unknown) => {
+      if (!(error instanceof ListIncompleteError)) throw error;
+      isPart = true;
+      return error.part as Awaited<ReturnType<Read>>;
+    });
     const isNewestFirst = beginsWithNewest(answer.events);
     const isOlder = isNewestFirst && page > 0;
     const events = isNewestFirst ? answer.events.toReversed() : answer.events;
@@ -55,7 +61,9 @@ export async function* eventPages(query: ListEventsQuery, read: Read): AsyncGene
     // follow newer ones.
     const later = isOlder ? events : events.slice(events.findIndex(({ id }) => id === asked.after) + 1);
     const fresh = later.filter(({ id }) => !known.has(id) && known.add(id));
-    const { next, saysMore } = nextOf(answer, asked, answer.events.length + unreadRows);
+    const { next, saysMore } = isPart
+      ? { next: undefined, saysMore: true }
+      : nextOf(answer, asked, answer.events.length + unreadRows);
     isPromised = saysMore || (isPromised && fresh.length === 0 && events.length > 0);
     const goesOn = fresh.length > 0 || (unreadRows > 0 && next?.cursor !== undefined);
     rest = goesOn ? next : undefined;

@@ -73,8 +73,9 @@ export async function readList(list: List, request: ListRequest): Promise<Page['
   const asked = new Set<string>();
   const byKey = new Map<unknown, unknown>();
   let [seen, bytes, withoutNews] = [0, 0, 0];
+  let merged: Page['answer'] = {};
   const incomplete = (why: string, cause?: unknown) =>
-    new ListIncompleteError(list.endpoint, `${seen} rows, and ${why}`, { cause });
+    new ListIncompleteError(list.endpoint, `${seen} rows, and ${why}`, { cause, part: merged });
   for (let page = await readPage(query); ; ) {
     asked.add(queryString(query));
     const rows = page.answer[list.rowsIn] as readonly unknown[];
@@ -86,7 +87,7 @@ export async function readList(list: List, request: ListRequest): Promise<Page['
     const known = byKey.size;
     for (const row of rows) byKey.set(keyOf(row), row);
     withoutNews = rows.length > 0 && byKey.size === known ? withoutNews + 1 : 0;
-    const merged = { ...page.answer, [list.rowsIn]: [...byKey.values()] };
+    merged = { ...page.answer, [list.rowsIn]: [...byKey.values()] };
     if (next === undefined) return merged;
     const { sign } = next;
     if (next.query === undefined) throw incomplete(`\`${sign}\` says that there are more, but not how to ask for them`);
