@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { askSupervisor, joinSupervisor } from '../../../src/supervisor/control-client.js';
-import type { Ask, StackStatus } from '../../../src/supervisor/control-protocol.js';
+import { type Ask, controlVersion, type StackStatus } from '../../../src/supervisor/control-protocol.js';
 import { type ControlServer, openControlServer } from '../../../src/supervisor/control-server.js';
 
 const stack = { temporalAddress: '127.0.0.1:7233', namespace: 'default', sandboxApiUrl: 'http://127.0.0.1:1/v1' };
@@ -185,7 +185,7 @@ describe('the control connection', () => {
   it('refuses a running supervisor of another version, and ignores one that has ended', async () => {
     const keep = (change: object) =>
       writeFileSync(stateFile, JSON.stringify({ ...JSON.parse(readFileSync(stateFile, 'utf8')), ...change }));
-    keep({ version: 3 });
+    keep({ version: controlVersion + 1 });
     const refusal = { code: 'stack_of_other_version', message: expect.stringContaining(`as process ${process.pid}.`) };
     await expect(enter()).rejects.toMatchObject(refusal);
     await expect(askSupervisor(stateFile, 'status')).rejects.toMatchObject(refusal);

@@ -9,15 +9,19 @@ beforeEach(() => {
 afterEach(() => cli.close());
 
 it.each([
-  ['up', { SANDFLOW_RESULTS: '/dev/null/results' }, 'The result store /dev/null/results cannot be written by user'],
-  ['dev', { SANDFLOW_RESULTS: '/dev/null/results' }, 'The result store /dev/null/results cannot be written by user'],
+  [['up'], { SANDFLOW_RESULTS: '/dev/null/results' }, 'The result store /dev/null/results cannot be written by user'],
   [
-    'up',
+    ['up', '--foreground'],
+    { SANDFLOW_RESULTS: '/dev/null/results' },
+    'The result store /dev/null/results cannot be written by user',
+  ],
+  [
+    ['up'],
     { SANDFLOW_ENCRYPTION_KEYS_FILE: '/no/such/keys' },
     '/no/such/keys, the file of encryption keys, does not exist',
   ],
-] as const)('sandflow %s with %j', async (command, env, why) => {
-  const { exitCode, stderr } = await cli.run([command], env);
+] as const)('sandflow %j with %j', async (args, env, why) => {
+  const { exitCode, stderr } = await cli.run([...args], env);
   expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: expect.stringContaining(why) });
   await expect.poll(() => cli.alive()).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { controlVersion } from '../../../../src/supervisor/control-protocol.js';
 import { createStackHome, isAlive, type StackHome } from '../../../setup/stack-harness.js';
 
 describe('one supervisor per home', () => {
@@ -42,7 +43,7 @@ describe('one supervisor per home', () => {
 
   it('recovers from a corrupt ports file and the state of a dead supervisor', async () => {
     writeFileSync(join(stack.home, 'ports.json'), '{"temporal": "none", ');
-    const state = { version: 1, pid: 1, port: 1, token: 'x'.repeat(48) };
+    const state = { version: controlVersion, pid: 1, port: 1, token: 'x'.repeat(48) };
     writeFileSync(join(stack.home, 'supervisor.json'), JSON.stringify(state));
     await stack.client().ready;
     expect(starts('worker')).toHaveLength(1);
