@@ -83,6 +83,8 @@ const toldBeforeMs = 45_000;
 /** The most follows of a worker that wait for young prompts. Others are handed over at once. */
 const youngAtMost = 500;
 const maxErrorLength = 2_000;
+/** Looks that are further apart show no idle time between them, in ms. */
+const longestUnseenMs = 60_000;
 /**
  * Used if conversations run in parallel: after this many reads of the list, the prompt itself is read, even while the
  * sandbox is running.
@@ -235,10 +237,14 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | 
   let unseenSinceMs: number | undefined;
   let unreadSinceMs: number | undefined;
   let idleSinceMs: number | undefined;
+  let lookedAtMs = Date.now();
   let known: PromptEndSeen | undefined;
   for (let tick = 1; ; tick += 1) {
     const read = one.isLook && tick === 1 ? await readItself(one) : await follower.next(one.attempt.signal);
     if (read) one.onRead(read.sandbox);
+    // Between two looks that are far apart, the sandbox may have run.
+    if (Date.now() - lookedAtMs >= Math.max(readLagMs, longestUnseenMs)) idleSinceMs = undefined;
+    lookedAtMs = Date.now();
     const shared = read?.sandbox.state;
     if (shared === 'running') {
       idleSinceMs = undefined;

@@ -65,7 +65,7 @@ async function readTranscript(
   const untilMs = Date.now() + timeoutMs;
   const [conversation] = conversationIds;
   const filter = conversationIds.length === 1 ? { conversation } : {};
-  const byId = new Map<string, SandboxHistoryEvent>();
+  let found: SandboxHistoryEvent[] = [];
   let length = 0;
   let unreadRows = 0;
   let pages = 0;
@@ -76,12 +76,14 @@ async function readTranscript(
     ),
   );
   for await (const { events, next, saysMore, ...page } of read) {
+    const shorts: SandboxHistoryEvent[] = [];
     for (const event of events) {
       if (length >= maxLength || !isOf(conversationIds, event)) continue;
       const short = shortEvent(event);
       length += JSON.stringify(short).length;
-      byId.set(event.id, short);
+      shorts.push(short);
     }
+    found = page.isOlder ? [...shorts, ...found] : [...found, ...shorts];
     pages += 1;
     unreadRows += page.unreadRows;
     const isShort = events.length < pageSize && isEnd(events.at(-1));
@@ -89,7 +91,7 @@ async function readTranscript(
     if (complete || length >= maxLength || pages === maxPages) break;
   }
   const unread = unreadRows > 0 ? { unreadRows } : {};
-  return { sandboxId, readAt: new Date().toISOString(), complete, ...unread, events: [...byId.values()] };
+  return { sandboxId, readAt: new Date().toISOString(), complete, ...unread, events: found };
 }
 
 /** True if it was the last event of a prompt. A job that ends sends no further prompt. */

@@ -9,7 +9,6 @@ import type { ResultStore } from '../../src/result-store/index.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
 import { createIdempotently, type KeyedCall, type KeyedSandbox } from '../retry/keyed-create.js';
 import { sendRecorded } from '../retry/recorded-call.js';
-import { sandboxView } from '../sandbox-view.js';
 import { readText } from '../store/texts.js';
 import { sourceChange } from './source-state.js';
 
@@ -63,8 +62,7 @@ export function createSandboxActivity(client: SandboxClient, results: ResultStor
           { client, attempt, endpoint: 'createSandbox', send: make },
         );
       };
-      const made = await sendRecorded(input, { results, send });
-      return withSourceChange(await withAutoStop(made, input, { client, attempt }), input, { client, attempt });
+      return withSourceChange(await sendRecorded(input, { results, send }), input, { client, attempt });
     });
   };
 }
@@ -84,28 +82,9 @@ export function forkSandboxActivity(client: SandboxClient, results: ResultStore)
           { client, attempt, endpoint: 'forkSandbox', send: make },
         );
       };
-      const made = await sendRecorded(input, { results, send });
-      return withSourceChange(await withAutoStop(made, input, { client, attempt }), input, { client, attempt });
+      return withSourceChange(await sendRecorded(input, { results, send }), input, { client, attempt });
     });
   };
-}
-
-/**
- * Sets the auto-stop if the service has set another one: a client may leave it out of the create (`RequestForm`). If that
- * fails, renewals try again.
- */
-async function withAutoStop(
-  made: KeyedSandbox,
-  { body: { ttlSeconds } }: Pick<ForkSandboxInput, 'body'>,
-  { client, attempt }: { readonly client: SandboxClient; readonly attempt: Attempt },
-): Promise<KeyedSandbox> {
-  if (ttlSeconds === undefined || made.ttlSeconds === undefined || made.ttlSeconds === ttlSeconds) return made;
-  try {
-    const { sandbox } = await attempt.call((signal) => client.updateSandbox(made.id, { ttlSeconds }, { signal }));
-    return { ...made, ...sandboxView(sandbox) };
-  } catch {
-    return made;
-  }
 }
 
 /** A failed read must not look like a failed create. The workflow then reads the source itself. */

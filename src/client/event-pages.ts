@@ -6,7 +6,7 @@ import type { SandboxHistoryEvent } from '../contract/records/sandbox-records.js
 import { endStatuses } from '../contract/workflow-safe/states.js';
 import type { ListEventsQuery, WorkCalls } from './areas/work-calls.js';
 import type { CallOptions } from './call-options.js';
-import { ListIncompleteError } from './errors.js';
+import { ApiError, ListIncompleteError } from './errors.js';
 
 /** What a page adds to the pages before it. */
 export interface EventPage {
@@ -49,11 +49,18 @@ export async function* eventPages(query: ListEventsQuery, read: Read): AsyncGene
       unreadRows = rows;
     };
     let isPart = false;
-    const answer: Awaited<ReturnType<Read>> = await read(asked, { onRowsLeftOut }).catch((error: unknown) => {
-      if (!(error instanceof ListIncompleteError)) throw error;
-      isPart = true;
-      return error.part as Awaited<ReturnType<Read>>;
-    });
+    const answer: Awaited<ReturnType<Read>> | undefined = await read(asked, { onRowsLeftOut }).catch(
+      (error: unknown) => {
+        if (error instanceof ListIncompleteError) {
+          isPart = true;
+          return error.part as Awaited<ReturnType<Read>>;
+        }
+        // Nothing has said that there is more.
+        if (page > 0 && !isPromised && isRefusal(error)) return undefined;
+        throw error;
+      },
+    );
+    if (answer === undefined) return;
     const isNewestFirst = beginsWithNewest(answer.events);
     const isOlder = isNewestFirst && page > 0;
     const events = isNewestFirst ? answer.events.toReversed() : answer.events;
@@ -73,6 +80,13 @@ export async function* eventPages(query: ListEventsQuery, read: Read): AsyncGene
   }
 }
 
+/** Statuses with which a service refuses a parameter. */
+const refusals: ReadonlySet<number> = new Set([400, 404, 410, 416, 422]);
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.typed && refusals.has(error.status);
+}
+
 /** @param rows number of rows of the answer */
 function nextOf(
   answer: Awaited<ReturnType<Read>>,
@@ -81,7 +95,8 @@ function nextOf(
 ): { readonly next: ListEventsQuery | undefined; readonly saysMore: boolean } {
   const named = [answer.nextCursor, answer.next_cursor, answer.cursor, answer.next].find(isCursor);
   if (named !== undefined && named !== cursor) return { next: { ...filter, cursor: named }, saysMore: true };
-  const isFirst = after === undefined && cursor === undefined;
+  // A `total` may count the events of all conversations.
+  const isFirst = after === undefined && cursor === undefined && filter.conversation === undefined;
   const isTotalLarger = isFirst && typeof answer.total === 'number' && answer.total > rows;
   const saysMore = answer.hasMore === true || answer.has_more === true || isTotalLarger;
   const last = answer.events.at(-1)?.id;

@@ -69,7 +69,9 @@ export async function readList(list: List, request: ListRequest): Promise<Page['
   const { whole = false, readPage } = request;
   let { query } = request;
   const wanted = whole ? Number.POSITIVE_INFINITY : Number(query.limit ?? Number.POSITIVE_INFINITY);
-  const isWhole = wanted === Number.POSITIVE_INFINITY && query.cursor === undefined && query.after === undefined;
+  const { cursor, after, conversation } = query;
+  // A `total` counts what was asked for only if nothing limits it.
+  const isWhole = wanted === Number.POSITIVE_INFINITY && (cursor ?? after ?? conversation) === undefined;
   const asked = new Set<string>();
   const byKey = new Map<unknown, unknown>();
   let [seen, bytes, withoutNews] = [0, 0, 0];
@@ -81,8 +83,11 @@ export async function readList(list: List, request: ListRequest): Promise<Page['
     const rows = page.answer[list.rowsIn] as readonly unknown[];
     seen += rows.length + page.rowsLeftOut;
     bytes += page.bytes;
-    const next =
-      seen >= wanted ? undefined : nextOf(list, page, { ...request, query, seen, isWhole, pages: asked.size });
+    const following = nextOf(list, page, { ...request, query, seen, isWhole, pages: asked.size });
+    const next = seen >= wanted ? undefined : following;
+    // A caller that pages by `after` must know that there is more.
+    if (list.hasAfter && seen >= wanted && following?.sign !== undefined)
+      page = { ...page, answer: { ...page.answer, hasMore: true } };
     if (next === undefined && asked.size === 1) return page.answer;
     const known = byKey.size;
     for (const row of rows) byKey.set(keyOf(row), row);
@@ -92,7 +97,9 @@ export async function readList(list: List, request: ListRequest): Promise<Page['
     const { sign } = next;
     if (next.query === undefined) throw incomplete(`\`${sign}\` says that there are more, but not how to ask for them`);
     const isRepeated = asked.has(queryString(next.query)) || withoutNews >= maxPagesWithoutNews;
-    if (isRepeated && sign === undefined) return merged;
+    // An empty page may repeat its token: the place from which a later read goes on.
+    const isTail = rows.length + page.rowsLeftOut === 0 && !next.saysMore;
+    if (isRepeated && (sign === undefined || isTail)) return merged;
     if (isRepeated) throw incomplete(`\`${sign}\` points to rows that were already read`);
     if (asked.size >= maxPages || byKey.size > maxRows || bytes > maxListBytes) throw incomplete('it never ends');
     query = next.query;
@@ -154,6 +161,8 @@ interface Next {
   readonly query?: Query | undefined;
   /** The field that says that there is a next page; undefined if there may be none. */
   readonly sign?: string | undefined;
+  /** True if a field says that there are more, besides the token. */
+  readonly saysMore?: boolean | undefined;
 }
 
 type Place = Pick<ListRequest, 'query' | 'url'> & {
@@ -178,7 +187,7 @@ function nextOf(list: List, page: Page, { query, url, seen, isWhole, pages }: Pl
   const more = find(mores, (value) => (typeof value === 'boolean' ? value : undefined));
   if (more?.value === false) return undefined;
   const token = find(tokens, tokenOf);
-  if (token) return { query: { ...query, [parameterOf(token)]: token.value }, sign: token.path };
+  if (token) return { query: { ...query, [parameterOf(token)]: token.value }, sign: token.path, saysMore: more?.value };
 
   const rows = page.answer[list.rowsIn] as readonly { readonly id?: unknown }[];
   const total = list.hasTotal || !isWhole ? undefined : find(totals, countOf);

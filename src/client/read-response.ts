@@ -40,6 +40,7 @@ export function readSuccess<Name extends EndpointName>(
       status,
       'ok',
       'is not true, although it is true in every answer of the service',
+      'unavailable',
     );
   }
   const { read, rowsLeftOut, problem } = lenientParse<unknown>(endpoints[endpoint].response, parsed);

@@ -17,7 +17,8 @@ export interface RequestForm {
   readonly headerPrefix?: string;
   /**
    * Fields that creates and forks leave out. Default: none. Without `name`, a job sends each create twice with the same key,
-   * to see that the key is kept, and then renames or leases its sandbox. Without `ttlSeconds`, it changes the auto-stop afterwards.
+   * to see that the key is kept, and then renames or leases its sandbox. Without `ttlSeconds`, the sandbox has the auto-stop of the service
+   * until the first renewal, after half of the job's, and keeps it if the job has none.
    */
   readonly omit?: readonly OmittableField[];
   /** True for idempotency keys that are UUIDs, made from the keys. Default: false. */

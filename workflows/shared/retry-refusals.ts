@@ -1,5 +1,5 @@
 /** Retries a call that the service refuses temporarily, until the service accepts it. Temporal's UI shows the waits. */
-import { ApplicationFailure, sleep, TimeoutFailure } from '@temporalio/workflow';
+import { ApplicationFailure, patched, sleep, TimeoutFailure } from '@temporalio/workflow';
 import { type ServiceFailure, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { JobProgress } from '../../src/protocol/job/job-progress.js';
@@ -50,6 +50,8 @@ export async function retryRefusals<T>(run: Caller, step: string, call: () => Pr
       const refusal = serviceFailureOf(error) ?? unansweredRead(error);
       if (!refusal) throw error;
       const { message, meaning } = refusal;
+      // Workers of the version before give up at once.
+      if (meaning === 'unreadable' && !patched('unreadable-answers')) throw error;
       last = { message, times: last?.message === message ? last.times + 1 : 0 };
       const delayMs = refusedCallDelayMs(refusal, meaning === 'unreadable' ? last.times : tries);
       if (delayMs === undefined) throw error;

@@ -60,11 +60,10 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
       return client.listEvents(sandboxId, query, { ...counting, signal, timeoutMs });
     });
     for await (const { events, isOlder, next, unreadRows } of read) {
-      for (const event of events) {
-        const short = shortEvent(event);
-        length += JSON.stringify(short).length;
-        found.events.push(short);
-      }
+      const shorts = events.map(shortEvent);
+      for (const short of shorts) length += JSON.stringify(short).length;
+      if (isOlder) found.events.unshift(...shorts);
+      else found.events.push(...shorts);
       found.unreadRows += unreadRows;
       const newest = isOlder ? undefined : events.at(-1)?.id;
       if (next !== undefined) cursors.set(place, next);

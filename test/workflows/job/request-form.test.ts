@@ -14,14 +14,12 @@ afterAll(() => stand.close());
 
 it('without a name and an auto-stop, and with UUIDs as keys, a job has one sandbox and one prompt, although an answer is lost', async () => {
   await stand.fault({ kind: 'drop_response', endpoint: 'createSandbox' });
-  const job = await stand.start({ end: 'keep', ttlSeconds: 700 });
+  const job = await stand.start({ end: 'keep' });
   expect(await job.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }], left: [] });
   const creates = stand.service.books.calls().filter(({ endpoint }) => endpoint === 'createSandbox');
   expect(creates.length).toBeGreaterThan(1);
   const keys = new Set(creates.map(({ idempotencyKey }) => idempotencyKey));
   expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)]);
   expect(stand.service.books.sandboxes()).toHaveLength(1);
-  const { sandboxes } = await stand.api.listSandboxes();
-  expect(sandboxes).toMatchObject([{ ttlSeconds: 700 }]);
   expect(stand.service.books.prompts()).toHaveLength(1);
 });

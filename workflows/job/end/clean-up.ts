@@ -5,6 +5,7 @@
 import { CancellationScope } from '@temporalio/workflow';
 import type { JobEnd } from '../../../src/protocol/job/job-input.js';
 import type { CollectedFile, JobError, JobOutcome } from '../../../src/protocol/job/job-result.js';
+import { lacksAnswer } from '../../../src/protocol/shortfall.js';
 import { jobError, toJobTermination } from '../../shared/job-termination.js';
 import { reads } from '../../shared/reads.js';
 import { requestStop } from '../../stop/request-stop.js';
@@ -111,9 +112,9 @@ function endOf(job: JobState, { outcome }: JobEnding): JobEnd {
   return wanted.some(isLoss) ? 'stop' : 'delete';
 }
 
-/** True for a prompt that the service accepted and does not show: the agent may have worked. */
-function isNotShown({ status, note }: JobPrompt): boolean {
-  return status === 'unknown' && note !== undefined;
+/** True for a prompt that the service accepted, and of which it shows no answer: the agent may have worked, or work. */
+function isNotShown(prompt: JobPrompt): boolean {
+  return (prompt.status === 'unknown' && prompt.note !== undefined) || lacksAnswer(prompt);
 }
 
 /** False if the sandbox holds nothing but what it was created with. */

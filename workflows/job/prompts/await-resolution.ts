@@ -1,5 +1,6 @@
 /** Resolves a call whose outcome is unknown: by evidence, by a person's decision, or by the policy. */
 import { condition } from '@temporalio/workflow';
+import type { JobInput } from '../../../src/protocol/job/job-input.js';
 import type { Resolution } from '../../../src/protocol/messages.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { sendNotification } from '../../shared/send-notification.js';
@@ -15,6 +16,7 @@ type Decision<T> = Resolution | ([T] extends [never] ? never : { readonly action
 /**
  * @param findEvidence a read that may still find the outcome of the call. Default: none; a policy other than `wait`
  * then decides at once
+ * @param policy default: that of the job
  * @throws ContinueAsNewRequest if the history is long
  */
 export async function resolveUnknownOutcome<T = never>(
@@ -22,8 +24,8 @@ export async function resolveUnknownOutcome<T = never>(
   step: 'create' | 'prompt' | 'command',
   message: string,
   findEvidence?: () => Promise<T | undefined>,
+  policy: JobInput['onUnknownOutcome'] = job.input.onUnknownOutcome,
 ): Promise<Decision<T>> {
-  const policy = job.input.onUnknownOutcome;
   if (policy !== 'wait' && !findEvidence) return { action: policy };
   job.resolution = null;
   job.block({ reason: 'outcome_unknown', step, message });

@@ -2,6 +2,7 @@
  * Runs the prompts of a job: sequentially in one conversation, or in parallel in several. Continues from the status of
  * each prompt: skips a prompt that has ended, follows a running prompt, and sends only prompts that were not sent.
  */
+import { patched } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
 import { isFinalPromptStatus } from '../../../src/contract/workflow-safe/states.js';
 import { lacksAnswer } from '../../../src/protocol/shortfall.js';
@@ -12,7 +13,7 @@ import type { JobState } from '../job-state.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import { followPrompt } from './follow-prompt.js';
 import type { PromptPlace } from './prompt-query.js';
-import { findAgain, sendPrompt } from './send-prompt.js';
+import { findAgain, sendPrompt, unreadPromptPatch } from './send-prompt.js';
 
 /**
  * Runs all prompts, including those added in the meantime.
@@ -84,6 +85,7 @@ async function follow(
   const prompt = job.carried.prompts[index];
   if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
   if (isFinalPromptStatus(prompt.status)) return;
+  let wasLost = false;
   for (let found = followed; ; found = null) {
     // The call that sent a short prompt has also seen its end: the phase began before that.
     const beganAt = found === null ? Number.NaN : Date.parse(found.end.queuedAt ?? '');
@@ -101,15 +103,22 @@ async function follow(
     }
     if (status === 'sandbox_lost') {
       if (sandboxState !== null && !isStopped) {
-        if ((await waitUntilUsable(job, sandboxId, { since, readFirst: true })) === 'usable') continue;
+        wasLost = (await waitUntilUsable(job, sandboxId, { since, readFirst: true })) === 'usable';
+        if (wasLost) continue;
       }
       prompt.status = 'unknown';
       throw sandboxLost(sandboxState, 'during the prompt');
     }
     Object.assign(prompt, known, { status, promptId: promptId ?? prompt.promptId });
     job.reached('answered');
+    // The agent ended with its machine, whatever the idle sandbox says.
+    if (wasLost && status === 'completed' && end.note !== undefined && patched(unreadPromptPatch)) {
+      prompt.status = 'unknown';
+      throw sandboxLost(sandboxState, 'during the prompt');
+    }
     // For items of a batch, `abandon` is the default and no wish.
-    if (lacksAnswer(prompt) && job.input.onUnknownOutcome === 'abandon' && !job.input.origin) {
+    const isUnwanted = job.input.onUnknownOutcome === 'abandon' && !job.input.origin;
+    if (lacksAnswer(prompt) && isUnwanted && patched(unreadPromptPatch)) {
       prompt.status = 'unknown';
       throw outcomeUnknown(prompt.note ?? '');
     }

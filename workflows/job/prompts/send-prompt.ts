@@ -6,7 +6,7 @@
  *      │ └──► unknown ─► found | abandon | resend ─┐              │
  *      └───────────────────────────────────────────┴──────────────┘
  */
-import { CancellationScope, CancelledFailure, isCancellation, sleep } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, isCancellation, patched, sleep } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
 import type { PromptEvidence } from '../../../activities/prompt/record.js';
 import type { SendPromptInput } from '../../../activities/prompt/send.js';
@@ -216,6 +216,9 @@ async function statusAfter(error: unknown, { job, index, query }: Sending): Prom
   }
 }
 
+/** Jobs of the version before end where a prompt or its answer is not shown, or go on. */
+export const unreadPromptPatch = 'unread-prompt';
+
 /**
  * Searches again for an accepted prompt that the service does not show: the ids in its answer may belong to another one.
  * If it stays hidden, its outcome is unknown, as after a lost answer: a later read, a person or the policy decides.
@@ -239,9 +242,13 @@ export async function findAgain(
   if (!found) {
     const error = outcomeUnknown(note ?? 'The service accepted the prompt, but does not show it');
     prompt.status = 'unknown';
-    if (note === undefined) throw error;
+    if (note === undefined || !patched(unreadPromptPatch)) throw error;
     prompt.note = note;
-    const decided = await resolveUnknownOutcome(job, 'prompt', note, sending.query.isOwnSandbox ? find : undefined);
+    const { onUnknownOutcome } = job.input;
+    // What the service accepted may be at work, so only a person sends it again.
+    const policy = onUnknownOutcome === 'resend' ? 'wait' : onUnknownOutcome;
+    const evidence = sending.query.isOwnSandbox ? find : undefined;
+    const decided = await resolveUnknownOutcome(job, 'prompt', note, evidence, policy);
     if (decided.action === 'abandon') throw error;
     if (decided.action === 'resend') prepareResend(sending);
     isFound = decided.action !== 'sent' || decided.promptId != null;
