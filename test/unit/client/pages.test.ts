@@ -322,6 +322,24 @@ describe('a list', () => {
     expect(await client.listAllSandboxes()).toHaveLength(2);
   });
 
+  it('ends at an empty page that repeats its token, unless that page says that there is more', async () => {
+    const tail = { sandboxes: [], nextCursor: 'c' };
+    const client = await pages([{ sandboxes: some(0, 2), nextCursor: 'c' }, tail]);
+    expect(await client.listAllSandboxes()).toHaveLength(2);
+    const more = await pages([
+      { sandboxes: some(0, 2), nextCursor: 'c' },
+      { ...tail, hasMore: true },
+    ]);
+    expect(await rejectionOf(more.listAllSandboxes())).toMatchObject({ code: 'list_incomplete' });
+  });
+
+  it('of the events of a conversation may have a total of all conversations', async () => {
+    const events = rowsOf(lists.listEvents as List).slice(0, 2);
+    const whole = await pages([{ events, total: 9 }]);
+    expect((await whole.listEvents(id, { conversation: 'conv_1' })).events).toHaveLength(2);
+    expect(await rejectionOf(whole.listEvents(id))).toMatchObject({ code: 'list_incomplete' });
+  });
+
   it('counts rows that it cannot read', async () => {
     const client = await pages([{ sandboxes: [...some(0, 4), { id: 7 }], total: 5 }]);
     expect(await client.listAllSandboxes()).toHaveLength(4);

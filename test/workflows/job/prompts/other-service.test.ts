@@ -178,6 +178,23 @@ describe('a prompt that the service accepted and does not show', () => {
     await resolve(job, { action: 'sent' });
     const result = await job.result();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed', result: null }] });
+    // The agent may have worked, or work.
+    expect(result).toMatchObject({ deletion: null, stop: { kept: 'saved' } });
+    expect(promptsOf(result)).toHaveLength(1);
+  });
+
+  it('is not sent again by the policy', async () => {
+    const job = await blocked({ onUnknownOutcome: 'resend' });
+    let reads = 0;
+    rewrite = (read, body) => {
+      if (read === 'events') reads += 1;
+      return hidden(read, body);
+    };
+    // After fewer, the policy decides in place of a person.
+    await expect.poll(() => reads).toBeGreaterThan(4);
+    rewrite = withoutId;
+    const result = await job.result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ result: 'one\n' }] });
     expect(promptsOf(result)).toHaveLength(1);
   });
 
