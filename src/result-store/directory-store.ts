@@ -20,7 +20,7 @@ const scheme = 'file-store:';
  */
 const namesNothing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
 /** Maximum number of attempts. An object may be replaced while it is opened, but hardly this often in a row. */
-const attemptsToRead = 100;
+const attemptsToRead = 1_000;
 
 /**
  * Creates a result store in a directory, for workers and users that share a host or a file system. Files have mode 600.
