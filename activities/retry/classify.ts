@@ -95,10 +95,10 @@ export function retryOwner(meaning: ErrorMeaning, effect: Effect): 'temporal' | 
 }
 
 /** An activity reads an unreadable answer as often. Then it does without it, or the workflow decides. */
-const triesToRead = 3;
+export const triesToRead = 3;
 
 /** True for an unreadable answer that the activity has read often enough. */
-export function isUnreadable(error: unknown, { attempt }: { readonly attempt: number }): boolean {
+export function staysUnreadable(error: unknown, { attempt }: { readonly attempt: number }): boolean {
   return error instanceof UnexpectedResponseError && error.meaning === 'unreadable' && attempt >= triesToRead;
 }
 

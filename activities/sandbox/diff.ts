@@ -7,7 +7,7 @@ import { patchName } from '../../src/protocol/job/patch-name.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { cut } from '../../src/texts/length.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
-import { isUnreadable } from '../retry/classify.js';
+import { staysUnreadable } from '../retry/classify.js';
 import {
   changedFilesOf,
   type DiffAnswer,
@@ -70,7 +70,7 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
     try {
       answer = await call((signal) => client.runCommand(sandboxId, { command, timeoutSeconds }, { signal, timeoutMs }));
     } catch (error) {
-      if (!isRefusal(error) && !isUnreadable(error, { attempt })) throw error;
+      if (!isRefusal(error) && !staysUnreadable(error, { attempt })) throw error;
       throw new DiffProblem('failed', cut((error as Error).message, 500));
     }
     if (answer.timedOut) throw new DiffProblem('failed', `git did not end within ${timeoutSeconds} seconds`);

@@ -7,7 +7,7 @@ import type { CollectedFile } from '../../src/protocol/job/job-result.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { cut } from '../../src/texts/length.js';
 import { repeatable } from '../retry/attempt.js';
-import { isUnreadable } from '../retry/classify.js';
+import { staysUnreadable, triesToRead } from '../retry/classify.js';
 import { readStored } from '../store/texts.js';
 
 export interface CollectFileInput {
@@ -46,7 +46,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
           return createHash('sha256').update(Buffer.from(content, encoding)).digest('hex');
         } catch (error) {
           if (isRefusal(error)) return error.status === 404 ? null : undefined;
-          if (attempt >= triesOfFingerprint && isNoFile(error)) return undefined;
+          if (attempt >= triesToRead && isNoFile(error)) return undefined;
           throw error;
         }
       });
@@ -62,7 +62,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
           const { ref, size, sha256 } = await results.put(input.key, content);
           return { path: input.path, size, sha256, ref, error: null, partial: false, unchanged: null };
         } catch (error) {
-          if (!isRefusal(error) && !isUnreadable(error, { attempt })) throw error;
+          if (!isRefusal(error) && !staysUnreadable(error, { attempt })) throw error;
           const { message } = error as Error;
           return {
             path: input.path,
@@ -79,8 +79,6 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
     },
   };
 }
-
-const triesOfFingerprint = 3;
 
 /** True if something answered, but not with the file. */
 function isNoFile(error: unknown): boolean {

@@ -4,7 +4,7 @@ import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { DeletionOperation } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { repeatable } from '../retry/attempt.js';
-import { isUnreadable } from '../retry/classify.js';
+import { staysUnreadable } from '../retry/classify.js';
 import { sandboxView, stopView } from '../sandbox-view.js';
 import { deletionShown } from './accepted-operation.js';
 
@@ -56,7 +56,7 @@ export function createReads(client: SandboxClient) {
           return answer && deletionShown(operationId, answer);
         } catch (error) {
           // A read of what is deleted then shows the end.
-          if (isUnreadable(error, { attempt })) return null;
+          if (staysUnreadable(error, { attempt })) return null;
           throw error;
         }
       });

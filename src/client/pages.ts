@@ -1,6 +1,6 @@
 /**
  * Reads a list to its end. The specification shows no paging, so a list may come in pages of any usual form. This file
- * alone decides, for the lists of all endpoints:
+ * alone decides, for the lists of all endpoints; of events, `event-pages.ts` also reads on after the last one:
  *
  *     a token, a number or an address of the next page ─► followed: only its query is used, at the same address
  *     a sign that there is more, but no way to ask for it ─► `list_incomplete`
