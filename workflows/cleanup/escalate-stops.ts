@@ -5,8 +5,8 @@ import type { ActionResult } from '../../src/protocol/cleanup.js';
 import { escalatingRequest } from '../../src/protocol/escalating-request.js';
 import { stepText } from '../../src/protocol/escalation.js';
 import type { EscalationStepView, StopOutcome, StopRequestView } from '../../src/protocol/stop.js';
+import { effects, lookups } from '../shared/activity-options.js';
 import { toJobTermination } from '../shared/job-termination.js';
-import { effects, lookups } from '../shared/proxies.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
 import type { CleanupState } from './cleanup-state.js';
 

@@ -27,9 +27,9 @@ import type {
 import type { JobError } from '../../src/protocol/job/job-result.js';
 import { cleanupProgressQuery, sandboxEventSignal } from '../../src/protocol/messages.js';
 import { nightMessage } from '../../src/protocol/night-message.js';
+import { planning, storing } from '../shared/activity-options.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
-import { planning, storing } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { sendNotification } from '../shared/send-notification.js';
 import { continueWithStart } from '../shared/start-memo.js';

@@ -5,11 +5,11 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { AppliedAction } from '../../activities/cleanup/guarded-action.js';
 import type { ActionResult } from '../../src/protocol/cleanup.js';
+import { effects } from '../shared/activity-options.js';
 import type { InboxMark } from '../shared/event-inbox.js';
 import { followDeletion } from '../shared/follow-deletion.js';
 import { followStop, type StopEnd } from '../shared/follow-stop.js';
 import { serviceFailureOf, toJobTermination } from '../shared/job-termination.js';
-import { effects } from '../shared/proxies.js';
 import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';

@@ -6,8 +6,8 @@ import { continueAsNew, patched, setHandler, workflowInfo } from '@temporalio/wo
 import { followTaskQueue } from '../../src/addresses/addresses.js';
 import { maxFollowedInAnswer } from '../../src/protocol/limits.js';
 import { type Followed, type FollowRegistration, followedQuery, followSignal } from '../../src/protocol/messages.js';
+import { followerProxies } from '../shared/activity-options.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
-import { followerProxies } from '../shared/proxies.js';
 
 export interface PromptFollowerInput {
   /** Carried over from an earlier run of the chain. */

@@ -4,8 +4,8 @@
  */
 import { isCancellation } from '@temporalio/workflow';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import { effects } from '../shared/activity-options.js';
 import { causeOf, serviceFailureOf } from '../shared/job-termination.js';
-import { effects } from '../shared/proxies.js';
 import { reads } from '../shared/reads.js';
 import { promptPollMs, renewAutoStopInMs } from '../shared/wait-intervals.js';
 import type { JobState } from './job-state.js';

@@ -9,6 +9,7 @@ import type { JobError } from '../../src/protocol/job/job-result.js';
 import { longestCommandSeconds } from '../../src/protocol/limits.js';
 import { headOf, type Text } from '../../src/protocol/stored-text.js';
 import { cut } from '../../src/texts/length.js';
+import { commands } from '../shared/activity-options.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import {
   JobTermination,
@@ -17,7 +18,6 @@ import {
   serviceFailureOf,
   toJobTermination,
 } from '../shared/job-termination.js';
-import { commands } from '../shared/proxies.js';
 import { summaryOf } from '../shared/text-in-summaries.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';
 import type { CommandUnderWay } from './carried-job.js';

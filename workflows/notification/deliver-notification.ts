@@ -6,7 +6,7 @@ import { log, metricMeter, workflowInfo } from '@temporalio/workflow';
 import { notifyTaskQueue } from '../../src/addresses/addresses.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { NotificationDelivery } from '../../src/protocol/notification.js';
-import { deliveryProxies } from '../shared/proxies.js';
+import { deliveryProxies } from '../shared/activity-options.js';
 
 /** @throws ActivityFailure caused by ApplicationFailure `notify_failed` */
 export async function deliverNotification({ target, notification }: NotificationDelivery): Promise<void> {

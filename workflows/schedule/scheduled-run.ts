@@ -29,7 +29,7 @@ import type {
   ScheduledRunMemo,
   ScheduledRunResult,
 } from '../../src/protocol/schedule.js';
-import { bulk } from '../shared/proxies.js';
+import { bulk } from '../shared/activity-options.js';
 
 const dueTime = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 

@@ -20,9 +20,9 @@ import { type ServiceFailure, unanswered } from '../../src/contract/workflow-saf
 import { stepText } from '../../src/protocol/escalation.js';
 import { deletionClaim } from '../../src/protocol/messages.js';
 import type { EscalationStepRecord, StopRecord } from '../../src/protocol/stop.js';
+import { effects } from '../shared/activity-options.js';
 import { followDeletion } from '../shared/follow-deletion.js';
 import { causeOf, serviceFailureOf, toJobTermination } from '../shared/job-termination.js';
-import { effects } from '../shared/proxies.js';
 import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { refusedCallDelayMs } from '../shared/wait-intervals.js';

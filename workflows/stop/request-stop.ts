@@ -4,7 +4,7 @@ import type { SeenSandbox } from '../../activities/prompt/end.js';
 import type { BeforeRequest, SentBefore } from '../../activities/retry/read-first.js';
 import type { StopAnswer, StopSandboxInput } from '../../activities/sandbox/stop-resume.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
-import { effects } from '../shared/proxies.js';
+import { effects } from '../shared/activity-options.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 
 /** The state of a request that must be kept through refusals and continue-as-new. */

@@ -10,7 +10,7 @@ import type { ClaimOptions } from '../../activities/watch.js';
 import { sandboxWatchId } from '../../src/addresses/addresses.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { releaseClaimSignal, type WatchRegistration, watchRegisterSignal } from '../../src/protocol/messages.js';
-import { effects } from '../shared/proxies.js';
+import { effects } from '../shared/activity-options.js';
 import { defaultTiming, renewClaimInMs } from '../shared/wait-intervals.js';
 import { releaseLease } from './hold-lease.js';
 

@@ -3,7 +3,7 @@ import { getExternalWorkflowHandle, isCancellation, workflowInfo } from '@tempor
 import { ownerWorkflowId, sandboxWatchId } from '../../src/addresses/addresses.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '../../src/protocol/messages.js';
-import { effects } from '../shared/proxies.js';
+import { effects } from '../shared/activity-options.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 
 /**

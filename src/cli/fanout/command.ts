@@ -45,7 +45,7 @@ export const addFanout: AddCommand = (parent, context) => {
     context.exitCode = await resumeBatch(batchId, read, options, context);
   });
   declareResults(batches).action(async (batchId) =>
-    (await import('./results/stored-results.js')).printResults(batchId, context),
+    (await import('./results/print-results.js')).printResults(batchId, context),
   );
   declareLogs(batches).action(async (batchId, itemId, options) => {
     const { showItemLogs } = await import('./show-item-logs.js');
@@ -53,6 +53,6 @@ export const addFanout: AddCommand = (parent, context) => {
   });
   declareReport(batches).action(async (batchId, options) => {
     await requireReportPlace(options, context.io);
-    await (await import('./results/stored-results.js')).reportBatch(batchId, options, context);
+    await (await import('./results/print-results.js')).reportBatch(batchId, options, context);
   });
 };

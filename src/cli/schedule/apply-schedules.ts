@@ -10,7 +10,7 @@ import { printJson } from '../output/json.js';
 import { formatTable, tableWidth } from '../output/table.js';
 import { readTextFile } from '../text-file.js';
 import { UsageError } from '../usage-error.js';
-import type { ApplyOptions } from './options.js';
+import { type ApplyOptions, defaultCatchUp } from './options.js';
 import { closeFile, type ReadSchedule, readSchedule } from './read-schedule.js';
 import { warnOfEmbedded } from './warn-of-embedded.js';
 
@@ -25,7 +25,7 @@ const fileSchema = z.strictObject({
         zone: z.string().optional(),
         overlap: z.enum(scheduleOverlaps).default('skip'),
         jitter: z.preprocess((value) => (value === 0 ? '0' : value), z.string()).default('0'),
-        catchUp: z.string().default('24h'),
+        catchUp: z.string().default(defaultCatchUp),
       }),
     )
     .superRefine((schedules, context) => {

@@ -1,3 +1,4 @@
+import { defaultCatchUpMs } from '../../protocol/limits.js';
 import { scheduleOverlaps } from '../../protocol/schedule-overlaps.js';
 import type { OptionsOf, Parent } from '../command.js';
 
@@ -32,6 +33,9 @@ The id of each run is the name with the time in UTC, like nightly-261127-0130,
 and its label is schedule=nightly.
 `;
 
+/** The default of `--catch-up`, and of `catchUp` in a file of schedules. */
+export const defaultCatchUp = `${defaultCatchUpMs / 3_600_000}h`;
+
 export const declareAdd = (parent: Parent) =>
   parent
     .command('add')
@@ -47,7 +51,7 @@ export const declareAdd = (parent: Parent) =>
         .default('skip'),
     )
     .option('--jitter <duration>', 'delay each run by a random time up to this', '0')
-    .option('--catch-up <duration>', 'run what was missed if Temporal is back within this time', '24h')
+    .option('--catch-up <duration>', 'run what was missed if Temporal is back within this time', defaultCatchUp)
     .option('--replace', 'replace the schedule if there is one with this name; a paused one stays paused')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', addHelp);

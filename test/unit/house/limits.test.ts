@@ -155,7 +155,7 @@ const limits: readonly (readonly [string, string])[] = [
   ['time for a listener to answer', s(constantIn('activities/notification/notify.ts', 'timeoutMs'))],
   [
     'time in which a notification is sent again',
-    `${numberIn('workflows/shared/proxies.ts', /startToCloseTimeout: '30 seconds',\n {4}scheduleToCloseTimeout: '(\d+) hours'/)} hours`,
+    `${numberIn('workflows/shared/activity-options.ts', /startToCloseTimeout: '30 seconds',\n {4}scheduleToCloseTimeout: '(\d+) hours'/)} hours`,
   ],
   ['a delivery to the bridge', bytes(numberIn('src/bridge/create-bridge.ts', /maxBodyBytes = ([\d_ *]+) }/))],
   ['difference between the clocks of service and bridge', `${timestampToleranceSeconds} s`],

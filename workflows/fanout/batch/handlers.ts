@@ -17,7 +17,7 @@ import {
   sandboxEventSignal,
   sealUpdate,
 } from '../../../src/protocol/messages.js';
-import { storing } from '../../shared/proxies.js';
+import { storing } from '../../shared/activity-options.js';
 import type { BatchState } from './batch-state.js';
 import { newRecord } from './chunk-record.js';
 

@@ -7,7 +7,7 @@ import type { SurveyedChunk } from '../../../activities/fanout/store.js';
 import type { BatchInput, ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { maxChunks } from '../../../src/protocol/limits.js';
-import { bulk, lookups } from '../../shared/proxies.js';
+import { bulk, lookups } from '../../shared/activity-options.js';
 import { accounted } from '../chunk/budget.js';
 import { isFailure } from '../chunk/retry-policy.js';
 import type { BatchState } from './batch-state.js';

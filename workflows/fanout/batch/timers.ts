@@ -1,7 +1,7 @@
 /** The periodic tasks of a batch. Each has its own timer, so events of items do not create new timers. */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import type { BatchClock } from '../../../src/protocol/fanout/batch-parts.js';
-import { lookups } from '../../shared/proxies.js';
+import { lookups } from '../../shared/activity-options.js';
 import { defaultTiming, itemEndsInMs, renewEarlierLeaseInMs, renewLeaseInMs } from '../../shared/wait-intervals.js';
 import { renewLease } from '../../watch/hold-lease.js';
 import type { BatchState } from './batch-state.js';

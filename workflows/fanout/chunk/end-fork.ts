@@ -11,9 +11,9 @@ import { cleanUp } from '../../job/end/clean-up.js';
 import { hasEndedAsRequested } from '../../job/end/has-ended.js';
 import type { JobState } from '../../job/job-state.js';
 import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
+import { bulk } from '../../shared/activity-options.js';
 import { apiCalls } from '../../shared/count-api-calls.js';
 import { jobError } from '../../shared/job-termination.js';
-import { bulk } from '../../shared/proxies.js';
 import { leftOf } from '../item/result.js';
 
 const lookEveryMs = 2_000;

@@ -14,8 +14,8 @@ import { executionOf, followTaskQueue } from '../../../src/addresses/addresses.j
 import type { KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { workflowTypes } from '../../../src/protocol/messages.js';
+import { bulk, followProxies, longFollow, lookups } from '../../shared/activity-options.js';
 import { jobError } from '../../shared/job-termination.js';
-import { bulk, followProxies, longFollow, lookups } from '../../shared/proxies.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import { itemEndsInMs } from '../../shared/wait-intervals.js';
 import type { fanoutItem } from '../item/fanout-item.js';

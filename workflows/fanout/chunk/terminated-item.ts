@@ -1,7 +1,7 @@
 /** The summary of an item whose workflow was terminated repeatedly. */
 import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import { bulk } from '../../shared/activity-options.js';
 import { jobError } from '../../shared/job-termination.js';
-import { bulk } from '../../shared/proxies.js';
 import { typeOf } from './budget.js';
 import { type ChunkState, lostItemCode } from './chunk-state.js';
 import type { Slot } from './slot.js';

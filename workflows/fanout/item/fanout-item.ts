@@ -21,7 +21,7 @@ import { recordKeptFork } from '../../job/end/ended-sandboxes.js';
 import { handleMessages } from '../../job/handlers.js';
 import { JobState } from '../../job/job-state.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
-import { storing } from '../../shared/proxies.js';
+import { storing } from '../../shared/activity-options.js';
 import { endFork } from '../chunk/end-fork.js';
 import { endingOf, itemResult, itemSummary, type StartedItemResult } from './result.js';
 

@@ -20,9 +20,9 @@ import { jobSettingsWith } from '../../../src/protocol/job/job-settings-with.js'
 import { workflowTypes } from '../../../src/protocol/messages.js';
 import type { createThenPrompt } from '../../job/create-then-prompt.js';
 import { sandboxNameOf } from '../../job/idempotency-key.js';
+import { followProxies, longFollow } from '../../shared/activity-options.js';
 import { addApiCalls } from '../../shared/count-api-calls.js';
 import { JobTermination, jobError } from '../../shared/job-termination.js';
-import { followProxies, longFollow } from '../../shared/proxies.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { BatchState } from '../batch/batch-state.js';
 import { readLasting, sourceJob } from './caller.js';

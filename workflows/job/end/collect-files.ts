@@ -1,8 +1,8 @@
 /** Collects the files of a job into the result store, and reports which ones the job did not change. */
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { CollectedFile } from '../../../src/protocol/job/job-result.js';
+import { files } from '../../shared/activity-options.js';
 import { toJobTermination } from '../../shared/job-termination.js';
-import { files } from '../../shared/proxies.js';
 import { callMachine } from '../call-machine.js';
 import type { JobState } from '../job-state.js';
 

@@ -1,8 +1,8 @@
 /** Deletes the sandbox of a job at its end. The service's record of the deletion confirms its end. */
 import { sleep } from '@temporalio/workflow';
 import type { DeletionResult } from '../../../src/protocol/job/job-result.js';
+import { effects } from '../../shared/activity-options.js';
 import { followDeletion } from '../../shared/follow-deletion.js';
-import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { holdingClaim } from '../../watch/hold-claim.js';

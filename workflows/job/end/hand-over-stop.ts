@@ -6,7 +6,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import { escalatingRequest } from '../../../src/protocol/escalating-request.js';
 import { escalationText } from '../../../src/protocol/escalation.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
-import { effects } from '../../shared/proxies.js';
+import { effects } from '../../shared/activity-options.js';
 import type { JobState } from '../job-state.js';
 import { hasEndedAsRequested } from './has-ended.js';
 

@@ -3,8 +3,8 @@ import { CancellationScope, condition, patched, workflowInfo } from '@temporalio
 import type { PromptEnd } from '../../../activities/prompt/end.js';
 import type { FollowPromptInput } from '../../../activities/prompt/follow-prompt.js';
 import { followTaskQueue } from '../../../src/addresses/addresses.js';
+import { followProxies, longFollow } from '../../shared/activity-options.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
-import { followProxies, longFollow } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { conditionUntil } from '../../shared/shared-timer.js';
 import { promptPollMs } from '../../shared/wait-intervals.js';

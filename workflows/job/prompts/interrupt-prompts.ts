@@ -1,8 +1,8 @@
 /** Interrupts the running prompts of a job, and reports the prompts that it could not interrupt. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
+import { effects } from '../../shared/activity-options.js';
 import { serviceFailureOf, toJobTermination } from '../../shared/job-termination.js';
-import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import type { JobState } from '../job-state.js';
 import { followInputOf, followToEnd } from './follow-prompt.js';

@@ -6,7 +6,7 @@ import type { SendPromptInput } from '../../../activities/prompt/send.js';
 import type { PromptStep } from '../../../src/protocol/job/job-input.js';
 import { bytesOf, headOf, type Text } from '../../../src/protocol/stored-text.js';
 import { cut } from '../../../src/texts/length.js';
-import { effects, timeForSending } from '../../shared/proxies.js';
+import { effects, timeForSending } from '../../shared/activity-options.js';
 import { cancelEarlyTimers } from '../../shared/shared-timer.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
 import type { JobPrompt } from '../carried-job.js';

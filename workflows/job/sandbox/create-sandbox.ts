@@ -9,6 +9,7 @@ import type { SourceState } from '../../../src/contract/workflow-safe/source-sta
 import { isUsable } from '../../../src/contract/workflow-safe/states.js';
 import type { SandboxSource } from '../../../src/protocol/job/job-input.js';
 import { bytesOf } from '../../../src/protocol/stored-text.js';
+import { effects, forkProxies, timeForSending } from '../../shared/activity-options.js';
 import { confirmMissing } from '../../shared/confirm-missing.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
@@ -20,7 +21,6 @@ import {
   sourceChanged,
   toJobTermination,
 } from '../../shared/job-termination.js';
-import { effects, forkProxies, timeForSending } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';

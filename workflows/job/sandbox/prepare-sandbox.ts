@@ -1,8 +1,8 @@
 /** Prepares a usable sandbox for prompts: waits for hydration and setup, and writes the files. */
 import { workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue, isSentToOwner } from '../../../src/addresses/addresses.js';
+import { files, followProxies } from '../../shared/activity-options.js';
 import { sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
-import { files, followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import { callMachine } from '../call-machine.js';

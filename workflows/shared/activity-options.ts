@@ -1,5 +1,5 @@
 /**
- * Activity proxies for workflows: one per kind of guarantee, each with the reason for its timeouts. A proxy has only the
+ * The timeouts and retries of activities: one proxy per kind of guarantee, with the reason for each. A proxy has only the
  * activities for which these are right.
  */
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
