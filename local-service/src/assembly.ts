@@ -27,7 +27,7 @@ export type Given = {
   | 'host'
   | 'timings'
   | 'limits'
-  | 'profile'
+  | 'deviations'
   | 'log'
   | 'agentOf'
   | 'models'

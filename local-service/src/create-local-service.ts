@@ -14,7 +14,6 @@ import { type Agent, createAgents } from './agent/index.js';
 import { assemble, type Given } from './assembly.js';
 import { startAllWork } from './background/start-stop.js';
 import { type ClockState, type ControlledClock, createClock } from './clock.js';
-import type { LocalServiceProfile } from './core/context.js';
 import { readLogins } from './environments/logins.js';
 import { configuredRepos } from './environments/repos.js';
 import { createHostedServer } from './hosting/hosted-server.js';
@@ -62,18 +61,6 @@ export interface LocalService extends StateControl {
 }
 
 const defaultMaxCallRecords = 100_000;
-/** A service that does what docs/maintainers/assumptions.md says. */
-const asAssumed: LocalServiceProfile = {
-  ignoreName: false,
-  omitPromptId: false,
-  extraFields: false,
-  plainEventIds: false,
-  fullModelNames: false,
-  stopsNameSandbox: false,
-  nestedOperations: false,
-  sameTtl: 'renews',
-};
-
 /**
  * Creates a local service that keeps its state in a directory. Nothing runs and no port is open until `listen`.
  * @throws SandflowError `directory_in_use` while another service uses the directory, `agent_not_isolated` if a command
@@ -139,7 +126,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     createSsh: (more) => createSshServer({ ...more, hostKey, host: options.host ?? '127.0.0.1', log }),
     timings: { ...defaultTimings, ...options.timings },
     limits: options.limits ?? {},
-    profile: { ...asAssumed, ...options.profile },
+    deviations: new Set(options.deviations),
     log,
     agentOf,
     models,

@@ -1,7 +1,8 @@
 import type { NewAccount, NewTeam } from './accounts/records.js';
 import type { AgentOutput } from './agent/index.js';
-import type { LocalServiceLimits, LocalServiceProfile } from './core/context.js';
+import type { LocalServiceLimits } from './core/context.js';
 import type { LocalModel } from './core/models.js';
+import type { DeviationName } from './deviations/deviations.js';
 import type { AgentCredentials, RepoHost } from './environments/logins.js';
 import type { LocalRepo } from './environments/repos.js';
 import type { Log } from './log.js';
@@ -70,8 +71,8 @@ export interface LocalServiceOptions {
   readonly resolveWebhookHost?: (hostname: string) => Promise<readonly string[]>;
   /** The most calls that the call book keeps; older calls are dropped. Default: 100,000. */
   readonly maxCallRecords?: number;
-  /** Deviations of the real service to reproduce. Default: none. */
-  readonly profile?: Partial<LocalServiceProfile>;
+  /** How the service does otherwise than `docs/maintainers/assumptions.md` says. Default: not at all. */
+  readonly deviations?: readonly DeviationName[];
   /** Accounts in addition to the first, whose id is `acct_local` and whose login is `local`. Default: none. */
   readonly accounts?: readonly NewAccount[];
   /** Organizations and their members. Default: none. */

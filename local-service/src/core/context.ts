@@ -2,6 +2,7 @@
 import type { SandboxEventType } from '../../../src/contract/workflow-safe/states.js';
 import type { Agent } from '../agent/agent.js';
 import type { Clock } from '../clock.js';
+import type { DeviationName } from '../deviations/deviations.js';
 import type { Faults } from '../faults/faults.js';
 import type { Log } from '../log.js';
 import type { MachineHost } from '../machine/machine-host.js';
@@ -30,29 +31,6 @@ export interface LocalServiceLimits {
   readonly activeSandboxesPerMember?: number;
   /** Maximum number of sandboxes created since midnight UTC. Beyond it, the answer is `daily_limit_reached`. */
   readonly sandboxesPerDay?: number;
-}
-
-/**
- * Deviations that a real service may have, because the specification does not define these points. Tests of clients use
- * them.
- */
-export interface LocalServiceProfile {
-  /** A create operation ignores the name in its request. */
-  readonly ignoreName: boolean;
-  /** The answer to a prompt holds no `promptId` (trap S2). */
-  readonly omitPromptId: boolean;
-  /** Every object of an answer carries an unlisted field. */
-  readonly extraFields: boolean;
-  /** The ids of events are plain numbers. */
-  readonly plainEventIds: boolean;
-  /** A prompt shows its model with a vendor before it and a date after it. */
-  readonly fullModelNames: boolean;
-  /** The `id` of an answer about a stop is that of the sandbox. The stop that a call starts is in `sandbox.stop`. */
-  readonly stopsNameSandbox: boolean;
-  /** The answer to a deletion holds only the id of its `operation`, and a read of it the record without `operation`. */
-  readonly nestedOperations: boolean;
-  /** What an update with the auto-stop that a sandbox has does. `refused`: the answer is 400 `no_changes`. */
-  readonly sameTtl: 'renews' | 'ignored' | 'refused';
 }
 
 export interface SandboxCredentials {
@@ -87,7 +65,8 @@ export interface Core {
   readonly host: MachineHost;
   readonly timings: LocalServiceTimings;
   readonly limits: LocalServiceLimits;
-  readonly profile: LocalServiceProfile;
+  /** How it does otherwise than is assumed. */
+  readonly deviations: ReadonlySet<DeviationName>;
   readonly faults: Faults;
   readonly log: Log;
   /** Allows one operation at a time on the machine of a sandbox. */

@@ -59,7 +59,7 @@ function registerRoute(
   const operation = options.operations[name] as unknown as AnyOperation;
 
   const perform = (request: FastifyRequest): Promise<Answer> =>
-    noteAssumptions(callOf(request).assumed, () =>
+    noteAssumptions({ assumed: callOf(request).assumed, deviations: context.deviations }, () =>
       // A command may run for hours and changes no record, so a reset does not wait for its end.
       gate.pass(() => performNoted(request), { awaited: name !== 'runCommand' }),
     );
@@ -77,7 +77,7 @@ function registerRoute(
     const input = { ...parsed, caller: call.caller, surface: surface.name } as OperationInput<EndpointName>;
     const result = await operation(context, input);
     call.accepted = true;
-    for (const id of endpoint.assumed ?? []) call.assumed.add(id);
+    for (const id of endpoint.assumed ?? []) if (!context.deviations.has(id)) call.assumed.add(id);
     call.sandboxId = result.sandboxId ?? call.sandboxId;
     if (result.raw) {
       endWhenForbidden(
@@ -143,8 +143,7 @@ function registerRoute(
         return reply.type('application/octet-stream').send(answer.stream);
       }
       reply.type('application/json; charset=utf-8');
-      const json = context.profile.extraFields ? withExtraFields(answer) : answer;
-      return json.length > largeAnswer ? Buffer.from(json) : json;
+      return answer.length > largeAnswer ? Buffer.from(answer) : answer;
 
       async function unanswered(outcome: 'late' | 'dropped', work: () => Promise<Answer>): Promise<void> {
         try {
@@ -162,12 +161,4 @@ function registerRoute(
 function defaultCode(status: number): string {
   if (status === 429) return 'rate_limited';
   return status >= 500 ? 'http_500' : 'invalid_request';
-}
-
-/** The profile `extraFields`: adds an unlisted field to every object of an answer. */
-function withExtraFields(json: string): string {
-  return JSON.stringify(JSON.parse(json), (_key, value: unknown) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    return { ...value, unlisted: 'a field of a later API version' };
-  });
 }

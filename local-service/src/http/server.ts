@@ -21,6 +21,7 @@ import { allowedMethods, isOtherEndpoint } from './allowed-methods.js';
 import { createAuthentication, createOperatorAuthentication } from './authentication.js';
 import { refuseUnknownRoute } from './authorize.js';
 import { callOf, recordCall } from './call.js';
+import { applyDeviations } from './deviate.js';
 import { asServiceError, assumptionsOf, errorEnvelope } from './error-envelope.js';
 import { openApiDocument } from './openapi/document.js';
 import type { Operations } from './operation.js';
@@ -150,6 +151,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     );
   });
 
+  applyDeviations(server, context);
   registerRoutes(server, options);
   let openApi: string | undefined;
   server.get(openApiPath, (_request, reply) => {

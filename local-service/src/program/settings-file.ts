@@ -9,6 +9,7 @@ import { repeatedField } from '../../../src/texts/lost-fields.js';
 import { withoutMark } from '../../../src/texts/parse-json.js';
 import { agentOutputs } from '../agent/index.js';
 import type { LocalServiceLimits } from '../core/context.js';
+import { deviationNames } from '../deviations/deviations.js';
 import { agentCredentialsSchema, repoHostSchema } from '../environments/logins.js';
 import { localReposSchema } from '../environments/repos.js';
 import type { LocalServiceOptions } from '../index.js';
@@ -48,14 +49,7 @@ export const localConfigSchema = z
         ...{ activeSandboxes: count, activeSandboxesPerMember: count, sandboxesPerDay: count },
       } satisfies Record<keyof LocalServiceLimits, z.ZodType>)
       .partial(),
-    profile: z
-      .strictObject({
-        ...{ ignoreName: z.boolean(), omitPromptId: z.boolean(), extraFields: z.boolean() },
-        ...{ plainEventIds: z.boolean(), fullModelNames: z.boolean() },
-        ...{ stopsNameSandbox: z.boolean(), nestedOperations: z.boolean() },
-        sameTtl: z.enum(['renews', 'ignored', 'refused']),
-      })
-      .partial(),
+    deviations: z.array(z.enum(deviationNames)),
     isolation: z.enum(['auto', 'bubblewrap', 'plain']),
     programs: z.array(z.string().min(1)),
     network: networkSettingSchema,

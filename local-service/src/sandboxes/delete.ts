@@ -16,8 +16,7 @@ export function deletionView(deletion: DeletionRecord): Readonly<Record<string, 
 }
 
 /** The fields of the answer to a deletion. */
-export function deletionStarted({ profile }: Context, deletion: DeletionRecord): Readonly<Record<string, unknown>> {
-  if (profile.nestedOperations) return { operation: { id: deletion.id } };
+export function deletionStarted(deletion: DeletionRecord): Readonly<Record<string, unknown>> {
   return { operationId: deletion.id, operation: deletionView(deletion) };
 }
 

@@ -41,7 +41,7 @@ export function newSandbox(
     teamId: team?.id ?? null,
     madePrivate: team?.newSandboxesPrivate ?? false,
     createdByKeyId: keyId,
-    name: context.profile.ignoreName ? subdomain : (body.name ?? subdomain),
+    name: context.deviations.has('A-create-fields') ? subdomain : (body.name ?? subdomain),
     state: 'init',
     error: null,
     type: body.type ?? 'default',

@@ -32,13 +32,12 @@ export function updateSandbox(
     throw new ServiceError(400, 'no_changes', 'Specify at least one of name, ttlSeconds and snapshotName.');
   }
   const isSameTtl = ttlSeconds === sandbox.ttlSeconds;
-  if (isSameTtl && context.profile.sameTtl === 'refused') {
+  if (isSameTtl && context.deviations.has('A-auto-stop-renewal.refused')) {
     throw new ServiceError(400, 'no_changes', 'The sandbox has this auto-stop already.');
   }
   return context.database.transaction(() => {
     let change: Partial<SandboxRecord> = name === undefined ? {} : { name };
-    if (ttlSeconds !== undefined && !(isSameTtl && context.profile.sameTtl === 'ignored')) {
-      if (isSameTtl) assume('A-auto-stop-renewal');
+    if (ttlSeconds !== undefined && (!isSameTtl || assume('A-auto-stop-renewal'))) {
       requireAutoStopOfTrial(context, sandbox, ttlSeconds);
       const archiveAfter = freshArchiveAfter(context.clock, ttlSeconds);
       const runs = isUsable(sandbox.state);

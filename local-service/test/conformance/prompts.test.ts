@@ -217,7 +217,7 @@ rule(
   ['trap.S2', 'prompts.response'],
   'the service can imitate one that returns no prompt id',
   async () => {
-    const local = await startLocalTarget({ profile: { omitPromptId: true } });
+    const local = await startLocalTarget({ deviations: ['A-prompt-id'] });
     const id = await local.ready();
     const { body } = await local.prompt(id, 'hello');
     expect(Object.keys(body).sort()).toEqual(['conversationId', 'ok', 'type']);

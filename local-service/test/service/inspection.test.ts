@@ -40,7 +40,7 @@ test('the call log drops the oldest calls and still counts them', async () => {
 });
 
 test('the service can imitate one that keeps no names and one that sends unlisted fields', async () => {
-  const under = await startService({ profile: { ignoreName: true, extraFields: true } });
+  const under = await startService({ deviations: ['A-create-fields', 'extra-fields'] });
   const { body } = await under.call('POST', '/sandboxes', { body: { name: 'mine' } });
   expect(body.sandbox.name).not.toBe('mine');
   expect(body.sandbox).toMatchObject({ unlisted: expect.any(String) });

@@ -24,7 +24,7 @@ export interface PartsOfStack {
   /** A separate service, which delivers to the one bridge. */
   startService(
     name: string,
-    settings?: Pick<LocalServiceOptions, 'profile' | 'faultsEnabled' | 'timings'>,
+    settings?: Pick<LocalServiceOptions, 'deviations' | 'faultsEnabled' | 'timings'>,
   ): Promise<LocalService>;
   startWorker(environment: Readonly<Record<string, string>>): Promise<Started>;
   /** Starts the bridge of all services again, at the same address. */

@@ -6,17 +6,12 @@ import type { Operations } from '../operation.js';
 
 const defaultEvents = 1_000;
 
-/** The number in an event id of the profile `plainEventIds`. */
-function plainSeqOf(eventId: string): number | undefined {
-  return /^\d{1,15}$/.test(eventId) ? Number(eventId) : undefined;
-}
-
 export const promptOperations = {
   sendPrompt(context, { caller, params: { sandboxId }, body }) {
     const sandbox = sandboxFor(context, caller, sandboxId, 'use');
     const { promptId, conversationId, begins } = sendPrompt(context, sandbox, body);
     if (begins && caller.keyId !== null) context.stores.keyUsage.addAgent(caller.keyId, { conversationId, sandboxId });
-    return { fields: context.profile.omitPromptId ? { conversationId } : { promptId, conversationId } };
+    return { fields: { promptId, conversationId } };
   },
 
   getPrompt(context, { caller, params: { sandboxId, promptId } }) {
@@ -26,15 +21,12 @@ export const promptOperations = {
       throw notFound(`The sandbox ${sandboxId} has no prompt ${promptId}.`);
     }
     const { seq: _, text: __, ...prompt } = stored;
-    const isFull = context.profile.fullModelNames && prompt.model !== null;
-    return { fields: { prompt: isFull ? { ...prompt, model: `vendor/${prompt.model}-20250514` } : prompt } };
+    return { fields: { prompt } };
   },
 
   listEvents(context, { caller, params: { sandboxId }, query }) {
     sandboxFor(context, caller, sandboxId, 'use');
-    const { plainEventIds } = context.profile;
-    const seqOf = plainEventIds ? plainSeqOf : historySeqOf;
-    const afterSeq = query.after === undefined ? 0 : seqOf(query.after);
+    const afterSeq = query.after === undefined ? 0 : historySeqOf(query.after);
     if (afterSeq === undefined) {
       throw invalidRequest('after: must be the id of an event: sev_ and 24 hex digits.');
     }
@@ -46,8 +38,7 @@ export const promptOperations = {
       untilMs: context.clock.now() - (lag?.ms ?? 0),
       limit: query.limit ?? defaultEvents,
     });
-    if (!plainEventIds) return { fields: { events } };
-    return { fields: { events: events.map((event) => ({ ...event, id: String(historySeqOf(event.id)) })) } };
+    return { fields: { events } };
   },
 
   interruptSandbox(context, { caller, params: { sandboxId }, query }) {

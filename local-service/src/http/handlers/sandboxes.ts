@@ -66,7 +66,7 @@ export const sandboxOperations = {
     const known = context.stores.sandboxes.find(sandboxId);
     if (known) requireAccess(context, caller, known, 'owner');
     const operation = deleteSandbox(context, sandboxId);
-    return { fields: deletionStarted(context, operation) };
+    return { fields: deletionStarted(operation) };
   },
 
   getDeletionOperation(context, { caller, params: { operationId } }) {
@@ -77,7 +77,6 @@ export const sandboxOperations = {
     }
     requireAccess(context, caller, sandbox, 'owner');
     const { id, status, sandboxId } = operation;
-    if (context.profile.nestedOperations) return { fields: deletionView(operation), sandboxId };
     return { fields: { id, status, operation: deletionView(operation) }, sandboxId };
   },
 
@@ -95,7 +94,6 @@ export const sandboxOperations = {
 
   stopSandbox(context, { caller, params: { sandboxId } }) {
     const stop = stopSandbox(context, sandboxFor(context, caller, sandboxId, 'view'));
-    if (context.profile.stopsNameSandbox) return { fields: { id: sandboxId, sandbox: { id: sandboxId, stop } } };
     return { fields: { id: stop.id, stop } };
   },
 
@@ -106,7 +104,7 @@ export const sandboxOperations = {
       throw notFound(`The sandbox ${sandboxId} has no stop ${stopId}.`);
     }
     const { sandboxId: _, ...stop } = stored;
-    return { fields: { id: context.profile.stopsNameSandbox ? sandboxId : stop.id, stop } };
+    return { fields: { id: stop.id, stop } };
   },
 
   shareSandbox(context, { caller, params: { sandboxId } }) {

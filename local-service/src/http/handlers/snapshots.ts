@@ -46,6 +46,6 @@ export const snapshotOperations = {
   deleteSnapshot(context, { caller, params: { snapshotId } }) {
     const snapshot = snapshotFor(context, caller, snapshotId, 'owner', { underDeletion: true });
     const operation = deleteSnapshot(context, snapshot);
-    return { fields: deletionStarted(context, operation), sandboxId: snapshot.sandboxId };
+    return { fields: deletionStarted(operation), sandboxId: snapshot.sandboxId };
   },
 } satisfies Partial<Operations>;

@@ -1,6 +1,7 @@
 /** The auto-stop of a sandbox is renewed while its job works, in whatever way the service lets it. */
 
 import { describe, it, type TestContext } from 'vitest';
+import type { DeviationName } from '../../../../local-service/src/index.js';
 import { ApiError, type SandboxClient } from '../../../../src/client/index.js';
 import { resolveUpdate } from '../../../../workflows/index.js';
 import { progressOf } from '../../../workflows/job-progress.js';
@@ -28,13 +29,13 @@ async function standWith(onTestFinished: TestContext['onTestFinished'], options:
 
 describe.concurrent('a job', () => {
   it.for([
-    ['renews it', 'renews'],
-    ['does not change it', 'ignored'],
-    ['is refused as no change', 'refused'],
-  ] as const)(
+    ['renews it', []],
+    ['does not change it', ['A-auto-stop-renewal']],
+    ['is refused as no change', ['A-auto-stop-renewal.refused']],
+  ] as [string, DeviationName[]][])(
     'S11: keeps its sandbox alive while nothing runs in it, if the same auto-stop %s',
-    async ([, sameTtl], { expect, onTestFinished }) => {
-      const stand = await standWith(onTestFinished, { service: { profile: { sameTtl } } });
+    async ([, deviations], { expect, onTestFinished }) => {
+      const stand = await standWith(onTestFinished, { service: { deviations } });
       const { adminUrl, books } = stand.service;
       // The clock of the service stands still, so that the auto-stop comes only if no renewal comes between its moves.
       const setClock = async (set: object) => {

@@ -1,31 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LocalServiceProfile } from '../../../../local-service/src/index.js';
+import type { DeviationName } from '../../../../local-service/src/index.js';
 import { createStand, type Stand, script } from '../../../workflows/workflow-harness.js';
 
-type Profile = Partial<LocalServiceProfile>;
-const ofPrompts = {
-  ...{ ignoreName: true, omitPromptId: true, extraFields: true },
-  ...{ plainEventIds: true, fullModelNames: true },
-};
-const ofOperations = { stopsNameSandbox: true, nestedOperations: true };
-const allOfThem: [string, Profile] = ['deviates in every way', { ...ofPrompts, ...ofOperations }];
+type Deviations = readonly DeviationName[];
+const ofPrompts: Deviations = ['A-create-fields', 'A-prompt-id', 'extra-fields', 'A-event-ids', 'A-model-names'];
+const ofStops: Deviations = ['A-stop-answer', 'A-stop-read'];
+const allOfThem: [string, Deviations] = ['deviates in every way', [...ofPrompts, ...ofStops, 'A-deletion-operation']];
 
-function standOf(profile: Profile): () => Stand {
+function standOf(deviations: Deviations): () => Stand {
   let stand: Stand;
   beforeAll(async () => {
-    stand = await createStand({ service: { profile } });
+    stand = await createStand({ service: { deviations } });
   });
   afterAll(() => stand.close());
   return () => stand;
 }
 
-describe.each<[string, Profile]>([
-  ['ignores the name of a create', { ignoreName: true }],
-  ['S2: sends no promptId', { omitPromptId: true }],
-  ['adds fields that nobody listed', { extraFields: true }],
+describe.each<[string, Deviations]>([
+  ['ignores the name of a create', ['A-create-fields']],
+  ['S2: sends no promptId', ['A-prompt-id']],
+  ['adds fields that nobody listed', ['extra-fields']],
   allOfThem,
-])('a service that %s', (_, profile) => {
-  const stand = standOf(profile);
+])('a service that %s', (_, deviations) => {
+  const stand = standOf(deviations);
 
   it('completes the job with one sandbox and each prompt once', async () => {
     const prompts = [{ prompt: script('echo one') }, { prompt: script('echo two') }, { prompt: script('echo one') }];
@@ -45,12 +42,12 @@ describe.each<[string, Profile]>([
   });
 });
 
-describe.each<[string, Profile]>([
-  ['names the sandbox in its answers about stops', { stopsNameSandbox: true }],
-  ['names a deletion only in its operation', { nestedOperations: true }],
+describe.each<[string, Deviations]>([
+  ['names the sandbox in its answers about stops', ofStops],
+  ['names a deletion only in its operation', ['A-deletion-operation']],
   allOfThem,
-])('a service that %s', (_, profile) => {
-  const stand = standOf(profile);
+])('a service that %s', (_, deviations) => {
+  const stand = standOf(deviations);
 
   it('stops and deletes a sandbox once, by the operations of the service', async () => {
     const { books } = stand().service;

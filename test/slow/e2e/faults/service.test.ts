@@ -1,14 +1,14 @@
 /** Services that differ from the local one's defaults, through the command line. */
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import type { FaultInput, LocalServiceProfile } from '../../../../local-service/src/index.js';
+import type { DeviationName, FaultInput } from '../../../../local-service/src/index.js';
 import { accepted, arm, armed, readBooks, reportOf, shell } from '../../../e2e/stack/fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from '../../../e2e/stack/fixture-parts.js';
 
-const profiles: readonly [string, Partial<LocalServiceProfile>][] = [
-  ['ignores-the-name-of-a-create', { ignoreName: true }],
-  ['sends-no-prompt-id', { omitPromptId: true }],
-  ['adds-fields-that-nobody-listed', { extraFields: true }],
-  ['does-all-of-that', { ignoreName: true, omitPromptId: true, extraFields: true }],
+const deviating: readonly [string, readonly DeviationName[]][] = [
+  ['ignores-the-name-of-a-create', ['A-create-fields']],
+  ['sends-no-prompt-id', ['A-prompt-id']],
+  ['adds-fields-that-nobody-listed', ['extra-fields']],
+  ['does-all-of-that', ['A-create-fields', 'A-prompt-id', 'extra-fields']],
 ];
 
 const badGateway = { kind: 'error', status: 502, html: true } as const;
@@ -43,8 +43,8 @@ describe('an unreliable service', () => {
     error: null,
   };
 
-  it.concurrent.for(profiles)('does not prevent a job from completing: %s', async ([name, profile], { expect }) => {
-    const service = await parts.startService(name, { profile });
+  it.concurrent.for(deviating)('does not prevent a job from completing: %s', async ([name, deviations], { expect }) => {
+    const service = await parts.startService(name, { deviations });
     const ended = await runOn(service, name);
     expect(reportOf(ended)).toMatchObject(completed);
     expect(ended.exitCode).toBe(0);
