@@ -1,5 +1,6 @@
 /** Creates the parts of the service and connects them. Starts nothing. */
 import { setMaxListeners } from 'node:events';
+import { ownHeaderPrefix } from '../../src/contract/request-form.js';
 import { type SeedAccounts, seedAccounts } from './accounts/seed.js';
 import { createScheduler } from './background/scheduler.js';
 import type { BackgroundWork } from './background/start-stop.js';
@@ -55,20 +56,26 @@ export interface Assembly extends BackgroundWork {
 
 export function assemble({ createSsh, ...given }: Given, options: AssembleOptions): Assembly {
   const { seed, apiUrl, strictWebhookUrls: strictUrls, resolveHost } = options;
-  const { database, clock, timings, log } = given;
+  const { database, clock, timings, log, deviations } = given;
   const stores = createStores(database, clock);
   const faults = createFaults(database);
   const closing = new AbortController();
   // Each delayed call listens to this signal, so the number of listeners has no limit.
   setMaxListeners(0, closing.signal);
-  const sender = createDeliverySender({ timeoutMs: timings.webhookTimeoutMs, strictUrls, resolveHost });
-  const deliverer = createDeliverer({ database, stores, sender, retryMs: timings.webhookRetryMs, clock, log });
+  const sender = createDeliverySender({
+    timeoutMs: timings.webhookTimeoutMs,
+    strictUrls,
+    resolveHost,
+    headerPrefix: deviations.has('A-header-family') ? 'x-box-' : ownHeaderPrefix,
+  });
+  const retryMs = timings.webhookRetryMs * (deviations.has('A-webhook-retry') ? 10 : 1);
+  const deliverer = createDeliverer({ database, stores, sender, retryMs, clock, log });
   const scheduler = createScheduler({ database, store: stores.work, clock, log });
   const watch = createStartWatch(given.host);
   const sandboxCredentials = createSandboxCredentials({ database, stores, clock, apiUrl });
   const environmentOf = (sandboxId: string) => {
     const sandbox = stores.sandboxes.get(sandboxId);
-    return sandbox && machineEnvironment({ stores, sandboxCredentials, logins: given.logins }, sandbox);
+    return sandbox && machineEnvironment({ ...given, stores, sandboxCredentials }, sandbox);
   };
   const core: Core = {
     ...given,

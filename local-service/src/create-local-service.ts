@@ -118,15 +118,20 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     initial: settings.get<ClockState>('clock'),
     save: (state) => settings.put('clock', state),
   });
+  const deviations = new Set(options.deviations);
   let origin: string | undefined;
   const given: Given = {
     database,
     clock,
     host,
     createSsh: (more) => createSshServer({ ...more, hostKey, host: options.host ?? '127.0.0.1', log }),
-    timings: { ...defaultTimings, ...options.timings },
-    limits: options.limits ?? {},
-    deviations: new Set(options.deviations),
+    timings: {
+      ...defaultTimings,
+      ...(deviations.has('A-periodic-snapshots') && { snapshotEveryMs: 5_000 }),
+      ...options.timings,
+    },
+    limits: { ...(deviations.has('A-rate-limits') && { requestsPerMinute: 600 }), ...options.limits },
+    deviations,
     log,
     agentOf,
     models,

@@ -45,7 +45,8 @@ function requireGoodStanding(
   wanted: WantedMachine,
 ): void {
   const account = accountOf(context, accountId);
-  if (!account.ready || account.billingRequired || account.trial || team?.suspended) assume('A-standing');
+  const mayLack = !account.ready || account.billingRequired || account.trial || team?.suspended;
+  if (mayLack && !assume('A-standing')) return;
   if (!account.ready) {
     throw new ServiceError(409, 'account_not_ready', 'The account is still being set up. Try again shortly.');
   }

@@ -32,7 +32,10 @@ export function newMeter(now: Date): SandboxRecord['meter'] {
 /** The cost of this month so far. */
 export function costOf(record: SandboxRecord, nowMs: number): { since: string; seconds: number; dollars: number } {
   const now = new Date(nowMs);
-  assume('A-list-price');
   const seconds = Math.round(usedSeconds(record, now));
-  return { since: new Date(monthStartMs(now)).toISOString(), seconds, dollars: seconds / secondsPerDollar };
+  return {
+    since: new Date(monthStartMs(now)).toISOString(),
+    seconds,
+    dollars: seconds / (assume('A-list-price') ? 1 : 2) / secondsPerDollar,
+  };
 }

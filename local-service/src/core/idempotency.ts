@@ -57,7 +57,7 @@ export async function acceptOnce(
 
 /** Claims a key, or returns the sandbox of an earlier call with the key. */
 function claim(
-  { stores, timings, clock }: Context,
+  { stores, timings, clock, deviations }: Context,
   options: { readonly key: string; readonly fingerprint: string; readonly busy: ReadonlySet<string> },
 ): SandboxRecord | undefined {
   const { key, fingerprint, busy } = options;
@@ -67,19 +67,19 @@ function claim(
     known &&
     !busy.has(key) &&
     (known.sandboxId === null ? ageMs >= timings.idempotencyReleaseMs : ageMs >= timings.idempotencyKeyMs);
-  if (!known || released) {
+  const sandbox = known?.sandboxId ? stores.sandboxes.find(known.sandboxId) : undefined;
+  const ended = sandbox?.state === 'cancelled' ? 'A-cancelled-key' : sandbox?.gone ? 'A-deleted-key' : undefined;
+  if (!known || released || (ended && deviations.has(ended))) {
     stores.idempotency.claim(key, fingerprint, clock.now());
     return undefined;
   }
-  assume('A-idempotency-body');
-  if (known.bodyHash !== fingerprint) {
+  if (assume('A-idempotency-body') && known.bodyHash !== fingerprint) {
     throw new ServiceError(
       409,
       'idempotency_key_reused',
       'This idempotency key was already used for a different request. Use a new key.',
     );
   }
-  const sandbox = known.sandboxId === null ? undefined : stores.sandboxes.find(known.sandboxId);
   if (sandbox?.state === 'cancelled') assume('A-cancelled-key');
   if (sandbox) return sandbox;
   const message = 'The first request with this idempotency key is still in progress. Retry with the same key.';

@@ -136,7 +136,9 @@ export const ofAnswers = {
     for (const name of ['error', 'type', 'status', 'requestId']) delete (body as Json)[name];
   }),
   'A-error-codes.nested': refusals((body) => replace(body, { ok: false, error: body.error })),
-  'A-error-codes.success': refusals(({ code, message, ...body }) => replace(body, { success: false, code, message })),
+  'A-error-codes.success': refusals((body) =>
+    replace(body, { success: false, code: body.code, message: body.message }),
+  ),
   'no-ok': { answer: ({ body }) => delete body.ok },
   'html-404': { answer: (shown) => shown.status === 404 && showHtml(shown, 404) },
   'user-agent': { answer: (shown, { headers }) => !headers['user-agent'] && showHtml(shown, 403) },

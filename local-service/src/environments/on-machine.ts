@@ -8,7 +8,7 @@ import { isOfUser } from './logins.js';
 import { placeSecretFiles } from './secret-files.js';
 import { variablesIn } from './variables.js';
 
-type Passed = Pick<Core, 'stores' | 'logins'>;
+type Passed = Pick<Core, 'stores' | 'logins' | 'deviations'>;
 type Known = Passed & Pick<Core, 'sandboxCredentials'>;
 /** A sandbox, or one that could be created. */
 type Holder = Pick<SandboxRecord, 'ownerId' | 'environmentId' | 'environmentVersionId' | 'loginsWiped'>;
@@ -25,7 +25,8 @@ export function machineEnvironment(core: Known, sandbox: SandboxRecord): Readonl
   if (!content) return {};
   if (content.passSecrets || content.envContents !== '') assume('A-machine-variables');
   if (content.passRepoHost) assume('A-repo-host-login');
-  const passesOwn = content.passSandboxCredentials && mayHoldLogins(core, sandbox);
+  const isGiven = !core.deviations.has('A-sandbox-variables');
+  const passesOwn = isGiven && content.passSandboxCredentials && mayHoldLogins(core, sandbox);
   return { ...(passesOwn && core.sandboxCredentials.variablesFor(sandbox)), ...passedVariables(core, sandbox) };
 }
 
@@ -45,15 +46,17 @@ export function agentEnvironment(
 /** The variables of every process, without the sandbox's own credential. */
 export function passedVariables(core: Passed, holder: Holder): Readonly<Record<string, string>> {
   const content = contentOf(core, holder);
-  if (!content) return {};
+  if (!content || core.deviations.has('A-machine-variables')) return {};
   const mayHold = mayHoldLogins(core, holder);
   const secrets = content.passSecrets && mayHold ? core.stores.secrets.values(holder.ownerId) : [];
-  const repoHost = content.passRepoHost && mayHold && isOfUser(holder) ? core.logins.repoHost : {};
+  const isGiven = content.passRepoHost && !core.deviations.has('A-repo-host-login');
+  const repoHost = isGiven && mayHold && isOfUser(holder) ? core.logins.repoHost : {};
   return Object.fromEntries([...Object.entries(repoHost), ...secrets, ...variablesIn(content.envContents)]);
 }
 
 /** The variables that only prompts of the provider get. */
 export function agentLogin(core: Passed, holder: Holder, provider: string): Readonly<Record<string, string>> {
+  if (core.deviations.has('A-agent-logins')) return {};
   const mayHold = contentOf(core, holder)?.passAgentsCredentials && mayHoldLogins(core, holder) && isOfUser(holder);
   return (mayHold && core.logins.agents.get(provider)) || {};
 }

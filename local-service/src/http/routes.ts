@@ -121,7 +121,8 @@ function registerRoute(
       if (fault?.kind === 'accept_late') {
         cutOff(request, reply);
         await unanswered('late', async () => {
-          await delay(fault.ms, undefined, { signal: context.closing });
+          const lateMs = context.deviations.has('A-late-calls') ? 60_000 : 0;
+          await delay(fault.ms + lateMs, undefined, { signal: context.closing });
           return perform(request);
         });
         return reply;

@@ -11,7 +11,7 @@ import type { SandboxRecord } from '../store/sandbox-record.js';
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-type Known = Pick<Core, 'stores' | 'sandboxCredentials' | 'logins'>;
+type Known = Pick<Core, 'stores' | 'sandboxCredentials' | 'logins' | 'deviations'>;
 
 interface AgentOfProvider {
   readonly provider: string;

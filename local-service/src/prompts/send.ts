@@ -80,12 +80,10 @@ function conversationOf({ stores }: Context, sandbox: SandboxRecord, body: Promp
   if (body.conversationId !== undefined) {
     if (body.new) throw invalidRequest('Specify either new or conversationId, not both.');
     if (stores.prompts.hasConversation(sandboxId, body.conversationId)) return body.conversationId;
-    if (inheritedConversations.includes(body.conversationId)) {
-      assume('A-fork-conversations');
+    if (inheritedConversations.includes(body.conversationId) && assume('A-fork-conversations'))
       return body.conversationId;
-    }
     throw notFound('This conversation does not exist in the sandbox.');
   }
-  if (!body.new) assume('A-conversation');
-  return (body.new ? undefined : stores.prompts.latestConversation(sandboxId)) ?? newConversationId();
+  const continues = !body.new && assume('A-conversation');
+  return (continues ? stores.prompts.latestConversation(sandboxId) : undefined) ?? newConversationId();
 }

@@ -22,6 +22,7 @@ export function repositoriesToClone(context: Repositories, sandbox: SandboxRecor
   const selected = selectedBy(context, sandbox);
   const isNew = sandbox.epoch === 1 || sandbox.isCloneMissing;
   if (!isNew || sandbox.restoreFrom !== null || selected.length === 0) return [];
+  if (context.deviations.has('A-repo-clone')) return [];
   const urls = new Map(listedRepos(context, sandbox.ownerId).map(({ databaseId, cloneUrl }) => [databaseId, cloneUrl]));
   return selected.flatMap((repo) => {
     const cloneUrl = urls.get(repo.databaseId);
@@ -41,7 +42,7 @@ export function backgroundScripts(
     );
 }
 
-type Repositories = Pick<Core, 'stores' | 'repos'>;
+type Repositories = Pick<Core, 'stores' | 'repos' | 'deviations'>;
 
 function selectedBy({ stores }: Repositories, sandbox: SandboxRecord): readonly SelectedRepository[] {
   return stores.environments.version(sandbox.environmentVersionId)?.content.selectedRepositories ?? [];

@@ -39,8 +39,8 @@ export function deleteSnapshot(context: Context, snapshot: SnapshotRecord): Dele
     stores.snapshots.markDeleted(snapshot.id);
     const sandbox = stores.sandboxes.get(snapshot.sandboxId);
     if (sandbox?.snapshotId === snapshot.id) {
-      const latest = stores.snapshots.of(sandbox.id).findLast(({ expired }) => !expired);
-      if (latest) assume('A-snapshot-before');
+      const previous = stores.snapshots.of(sandbox.id).findLast(({ expired }) => !expired);
+      const latest = previous && assume('A-snapshot-before') ? previous : undefined;
       changeSandbox(context, sandbox, {
         snapshotId: latest?.id ?? null,
         snapshotCompletedAt: latest?.completedAt ?? null,

@@ -71,10 +71,12 @@ function isVisible(context: Context, { accountId }: Caller, { sandboxId }: Snaps
 
 /** The snapshots that the caller may see, oldest first. A snapshot without data is no longer listed. */
 export function visibleSnapshots(context: Context, caller: Caller): SnapshotRecord[] {
-  assume('A-snapshot-access');
+  const showsAll = assume('A-snapshot-access');
   assume('A-snapshots-kept');
   const seen = new Set(sandboxesFor(context, caller).map(({ id }) => id));
-  return context.stores.snapshots.available().filter(({ sandboxId }) => seen.has(sandboxId));
+  return context.stores.snapshots
+    .available()
+    .filter(({ sandboxId, ownerId }) => seen.has(sandboxId) && (showsAll || ownerId === caller.accountId));
 }
 
 /**

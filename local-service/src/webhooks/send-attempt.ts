@@ -1,6 +1,7 @@
 /** One attempt to deliver one event: a signed POST, no redirects, a deadline. */
 import { Agent, request } from 'undici';
 import { otherName, otherVocabulary } from '../../../src/contract/records/legacy-vocabulary.js';
+import { ownHeaderPrefix } from '../../../src/contract/request-form.js';
 import { deliveryHeadersFor } from '../../../src/webhook/index.js';
 import { reasonOf } from '../log.js';
 import type { QueuedDelivery } from '../store/delivery-store.js';
@@ -21,8 +22,10 @@ export function createDeliverySender(options: {
   readonly timeoutMs: number;
   readonly strictUrls: boolean;
   readonly resolveHost: ResolveHost;
+  /** How the names of the service's own headers begin. */
+  readonly headerPrefix: string;
 }) {
-  const { timeoutMs, strictUrls, resolveHost } = options;
+  const { timeoutMs, strictUrls, resolveHost, headerPrefix } = options;
   const loopback = new Agent({ connections: 32, keepAliveTimeout: 4_000 });
   const elsewhere = new Agent({
     connections: 32,
@@ -36,7 +39,7 @@ export function createDeliverySender(options: {
       // The real time and not that of the service's clock, because the receiver compares it with its own time.
       const timestamp = Math.floor(Date.now() / 1000);
       const { event, body: rawBody } = spelledFor(webhook, delivery);
-      const headers = deliveryHeadersFor({
+      const signed = deliveryHeadersFor({
         secret: webhook.secret,
         event,
         deliveryId: delivery.eventId,
@@ -44,6 +47,9 @@ export function createDeliverySender(options: {
         rawBody,
         attempt: delivery.attempts + 1,
       });
+      const headers = Object.fromEntries(
+        Object.entries(signed).map(([name, value]) => [name.replace(ownHeaderPrefix, headerPrefix), value]),
+      );
       const abort = new AbortController();
       let late = false;
       const deadline = setTimeout(() => {

@@ -44,7 +44,7 @@ export function webhookOperations(options: { readonly strictUrls: boolean; reado
         secret: newWebhookSecret(),
         createdAt: context.clock.iso(),
         accountId: caller.accountId,
-        legacy: surface === 'legacy',
+        legacy: surface === 'legacy' || context.deviations.has('legacy-deliveries'),
       };
       webhooks.put(webhook);
       return { fields: { webhook: shown(webhook), secret: webhook.secret } };
