@@ -1,12 +1,10 @@
 /** Selects the sandboxes of `stop --all` and asks for confirmation. */
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
-import { aborted } from '../../os/aborted.js';
 import type { WorkInSandbox } from '../../workflow-client/sandbox-work.js';
+import { type AskingIo, confirmed } from '../confirmed.js';
 import type { ServiceReads } from '../connect/ask-service.js';
-import type { CliIo } from '../io.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { nameMatches } from '../sandboxes/list-sandboxes.js';
-import { UsageError } from '../usage-error.js';
 import type { StopCommandOptions } from './options.js';
 
 /** True for a stop that has not ended. */
@@ -27,8 +25,6 @@ export function stoppable(sandboxes: readonly Sandbox[], pattern: string | undef
 
 /** The jobs and batches that work in a sandbox, by its id; `unknown` if nobody answers. */
 export type WorkBySandbox = ReadonlyMap<string, readonly WorkInSandbox[] | 'unknown'>;
-
-type AskingIo = Pick<CliIo, 'stdin' | 'stderr' | 'interrupted'>;
 
 /**
  * In a terminal, lists the selection and asks for confirmation. Elsewhere, requires `--yes`.
@@ -84,21 +80,8 @@ function insteadText(work: Work): string {
   return ` To end it and keep its files, use ${commands.join(' and ')} instead.`;
 }
 
-async function confirm(count: number, { stdin, stderr, interrupted }: AskingIo): Promise<void> {
+function confirm(count: number, io: AskingIo): Promise<void> {
   const these = count === 1 ? 'this sandbox' : `these ${count} sandboxes`;
-  if (!stderr.isTTY) throw new UsageError(`This stops ${these}. Confirm with --yes.`);
-  stderr.write(`Stop ${these}? [y/N] `);
-  // A read of a terminal cannot be aborted.
-  const answer = await Promise.race([firstLine(stdin), aborted(interrupted)]);
-  interrupted.throwIfAborted();
-  if (!/^y(es)?$/i.test(answer ?? '')) throw new UsageError('Nothing was stopped.');
-}
-
-async function firstLine(input: CliIo['stdin']): Promise<string> {
-  let text = '';
-  for await (const chunk of input) {
-    text += chunk.toString();
-    if (text.includes('\n')) break;
-  }
-  return (text.split('\n')[0] ?? '').trim();
+  const told = { unasked: `This stops ${these}. Confirm with --yes.`, refused: 'Nothing was stopped.' };
+  return confirmed(`Stop ${these}?`, told, io);
 }

@@ -1,0 +1,153 @@
+/**
+ * `doctor --probe` against the local service behind a proxy: many planted differences at once, ends at each write, the
+ * budget and the consent. Each difference alone, and an end at each call, are in test/extended/cli/probe.test.ts.
+ * Gate; costs some 25 CPU s.
+ */
+import { describe, expect, it } from 'vitest';
+import { assumptions } from '../../../../src/contract/assumptions.js';
+import { cli } from '../in-process.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+import { differences, together } from './planted-differences.js';
+import { apiKey, idsOf, livingIn, probed, proxyOf, quick, startService } from './probe-stand.js';
+
+const secret = 'tok_4f9a0c7712de48ab';
+
+describe('doctor --probe', () => {
+  it('refutes nothing at a service that does what the register says, and names every assumption once', async () => {
+    const service = await startService();
+    const { exitCode, findings, left, stderr } = await probed((await proxyOf(service)).url);
+    expect(idsOf(findings, 'refuted')).toEqual([]);
+    expect(
+      idsOf(
+        findings.filter(({ needs }) => needs !== ''),
+        'not tried',
+      ),
+    ).toEqual([...['A-webhook-record', 'A-repos', 'A-secrets', 'A-retry-after']]);
+    const named = findings.map(({ id }) => id).filter((id) => id !== 'clock');
+    expect(named.toSorted()).toEqual(Object.keys(assumptions).toSorted());
+    expect({ exitCode, left, living: livingIn(service) }).toEqual({ exitCode: 0, left: [], living: [] });
+    expect(stderr).toContain('at most two small sandboxes at a time, for at most ten minutes');
+    expect(service.books.prompts()).toHaveLength(1);
+  });
+
+  it('finds differences that come together, says what follows, and tells no secret and no content', async () => {
+    const service = await startService();
+    const names = Object.keys(differences).filter((name) => !/refused|promptId|event first/.test(name));
+    const plant = together(names);
+    const stand = await proxyOf(service, () => ({
+      ...plant,
+      answer(shown, request) {
+        plant.answer?.(shown, request);
+        Object.assign(shown.body, { url: `https://a.example/?_token=${secret}`, envContents: `TOKEN=${secret}` });
+      },
+    }));
+    const { exitCode, stdout, stderr, records } = await probed(stand.url, { json: false });
+    const refuted = names.flatMap((name) => differences[name]?.refutes ?? []);
+    for (const id of refuted) expect(stdout).toMatch(new RegExp(`^refuted +${id} .*\\n {35}\\S`, 'm'));
+    expect(stdout.match(/^refuted .*/gm)).toHaveLength(refuted.length);
+    for (const name of names) expect(stdout).toContain(differences[name]?.says);
+    expect(stdout).toMatch(/^confirmed +A-limits +\(GET \/limits 200\)$/m);
+    expect(stdout).toMatch(/^not tried +It would open the machine.*\n +A-desktop /m);
+    expect(stdout).toMatch(/^Deleted, and seen to be gone: bx_\w{8}, bx_\w{8}/m);
+    expect(exitCode).toBe(1);
+    expect(livingIn(service)).toEqual([]);
+    expect(records).toMatchObject([{ mode: 0o600 }]);
+    for (const text of [stdout, stderr, ...records.map((one) => one.text)]) {
+      for (const hidden of [secret, apiKey, 'Answer with', 'Somebody Else']) expect(text).not.toContain(hidden);
+    }
+  });
+
+  it('stops and names what it may not delete, and deletes it once the setting is right', async () => {
+    const service = await startService();
+    const { request } = together(['another header family']);
+    const stand = await proxyOf(service, () => ({ request, answer: ({ body }) => void delete body.message }));
+    const home = await temporaryDirectory();
+    const first = await probed(stand.url, { home, within: { ...quick, cleanUpMs: 300 } });
+    expect(idsOf(first.findings, 'refuted')).toEqual(['A-header-family']);
+    expect(first.left.toSorted()).toEqual(livingIn(service).toSorted());
+    expect(first.left).toHaveLength(2);
+    expect(service.books.sandboxes().map(({ state }) => state)).not.toContain('ready');
+    const env = { SANDBOX_API_HEADER_PREFIX: 'X-Box-' };
+    await probed(stand.url, { home, env, within: { ...quick, probesMs: 1 } });
+    expect(livingIn(service)).toEqual([]);
+  });
+
+  it.each(['', 'no name kept'])(
+    'leaves nothing after an end at each write and a second run (%s)',
+    async (difference) => {
+      const service = await startService();
+      const isWrite = /^POST \/v1\/sandboxes(\/\w+\/fork)?$|^DELETE/;
+      for (let last = 1; ; last += 1) {
+        let [writes, isDead] = [0, false];
+        const plant = together([difference]);
+        const stand = await proxyOf(service, () => ({
+          request: (request) => (isDead ? undefined : plant.request?.(request)),
+          answer(_, { method, url }) {
+            if (isWrite.test(`${method} ${url}`)) writes += 1;
+            // The service has taken the request, and its answer is lost.
+            isDead ||= writes === last;
+            return isDead ? 'close' : undefined;
+          },
+        }));
+        const home = await temporaryDirectory();
+        await probed(stand.url, { home, within: { ...quick, cleanUpMs: 20 } });
+        const wasReached = isDead;
+        [writes, isDead] = [Number.NEGATIVE_INFINITY, false];
+        const { left, records } = await probed(stand.url, { home, within: { ...quick, probesMs: 1 } });
+        expect({ last, left, living: livingIn(service) }).toEqual({ last, left: [], living: [] });
+        expect(records).toHaveLength(1);
+        if (!wasReached) break;
+      }
+    },
+  );
+
+  it('deletes what it made after Ctrl-C, and says so', async () => {
+    const service = await startService();
+    const ctrlC = new AbortController();
+    const stand = await proxyOf(service, () => ({
+      answer(_, { url }) {
+        if (url.endsWith('/prompt')) ctrlC.abort('SIGINT');
+      },
+    }));
+    const { error, context, stdout, records } = await probed(stand.url, { interrupted: ctrlC.signal });
+    expect(error).toBe('SIGINT');
+    expect(context.undone).toBe('deleted what it made');
+    expect(livingIn(service)).toEqual([]);
+    expect(stdout).toBe('');
+    expect(records.map(({ text }) => JSON.parse(text).findings.at(-1).id)).toEqual(['A-local-webhook-urls']);
+    expect(records[0]?.text).toContain('"why": "interrupted"');
+  });
+
+  it('never has more than two sandboxes, ends in its time, and deletes what it made then', async () => {
+    const service = await startService();
+    const most: number[] = [];
+    const stand = await proxyOf(service, () => ({
+      request: ({ headers: { 'idempotency-key': _, ...headers } }) => ({ headers }),
+      answer({ body }) {
+        most.push(livingIn(service).length);
+        if (body.sandbox) Object.assign(body.sandbox, { state: 'provisioning' });
+      },
+    }));
+    const { findings, left } = await probed(stand.url, { within: { ...quick, probesMs: 2_000 } });
+    expect(Math.max(...most)).toBe(2);
+    expect(idsOf(findings, 'refuted')).toEqual(['A-idempotency-body']);
+    const late = findings.filter(({ why }) => why === 'the time of the probe was over').map(({ id }) => id);
+    expect(late).toEqual(expect.arrayContaining(['A-machine', 'A-prompt-id', 'A-fork', 'A-stop-answer']));
+    expect({ left, living: livingIn(service) }).toEqual({ left: [], living: [] });
+  });
+
+  it('asks first: without a terminal and --yes, and with options that do not fit, it does nothing', async () => {
+    const service = await startService();
+    const env = { SANDBOX_API_URL: service.url, SANDBOX_API_KEY: apiKey };
+    for (const [words, text] of [
+      [['--probe'], 'costs machine time and a prompt. Confirm with --yes'],
+      [['--yes'], '--yes requires --probe'],
+      [['--probe', '--yes', '--bridge', 'http://127.0.0.1:9'], 'not both'],
+    ] as const) {
+      const { exitCode, stderr } = await cli(['doctor', ...words], { env });
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain(text);
+    }
+    expect(service.books.calls()).toEqual([]);
+  });
+});
