@@ -1,5 +1,5 @@
 /**
- * `doctor --probe` with each planted difference alone, and with an end at each of its calls. In all; costs some 120 CPU s.
+ * `doctor --probe` with each planted difference alone, and with an end at each of its calls. In all; costs some 250 CPU s.
  */
 import { describe, expect, it } from 'vitest';
 import { differences } from '../../unit/cli/doctor/planted-differences.js';

@@ -46,24 +46,19 @@ export async function beginRecord(path: string): Promise<ProbeRecord> {
 export const saveRecord = (path: string, record: ProbeRecord) =>
   writePrivateFile(path, `${JSON.stringify(record, undefined, 2)}\n`);
 
-/**
- * @param call is not given up at an interruption: the answer to a create has the id of what it made
- * @param lagMs how long a 404 proves nothing
- * @param useHeaderPrefix makes further calls with another family of the service's own headers
- */
+interface Tools {
+  /** Is not given up at an interruption: the answer to a create has the id of what it made. */
+  readonly call: Call;
+  readonly save: () => Promise<void>;
+  /** How long a 404 proves nothing, in ms. */
+  readonly lagMs: number;
+  /** Makes further calls with this family of the service's own headers. @returns false if that is the one in use */
+  readonly useHeaderPrefix: (prefix: string) => boolean;
+}
+
 export function createOwnSandboxes(
   { attempts, sandboxes }: ProbeRecord,
-  {
-    call,
-    save,
-    lagMs,
-    useHeaderPrefix,
-  }: {
-    readonly call: Call;
-    readonly save: () => Promise<void>;
-    readonly lagMs: number;
-    readonly useHeaderPrefix: (prefix: string) => void;
-  },
+  { call, save, lagMs, useHeaderPrefix }: Tools,
 ) {
   let headerPrefix: string | undefined;
 
@@ -79,7 +74,7 @@ export function createOwnSandboxes(
       note(id);
       return seen;
     } catch (error) {
-      if (error instanceof NotTried && Number(error.status) < 500) one.id = null;
+      if (error instanceof NotTried && Number(error.cause) < 500) one.id = null;
       throw error;
     } finally {
       await save();
@@ -92,9 +87,8 @@ export function createOwnSandboxes(
     if (seen.isOk) Object.assign(sandboxes[id] ?? {}, { isAccepted: true, operationId: seen.of('operationId') });
     await save();
     const named = /([a-z][a-z0-9-]{0,40}-)confirm-delete\b/i.exec(seen.text)?.[1];
-    if (seen.code !== 'confirmation_required' || named === undefined || headerPrefix !== undefined) return seen;
+    if (seen.code !== 'confirmation_required' || named === undefined || !useHeaderPrefix(named)) return seen;
     headerPrefix = named;
-    useHeaderPrefix(named);
     return remove(id);
   }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../../config.js';
 import { endpoints } from '../../../contract/endpoints/endpoints.js';
+import { ownHeaderPrefix } from '../../../contract/request-form.js';
 import { anySignal, timeLimit } from '../../../os/any-signal.js';
 import { tryAcquireFileLock } from '../../../os/file-lock.js';
 import type { CommandContext } from '../../command.js';
@@ -72,9 +73,13 @@ async function probe(config: Config, io: CommandContext['io'], { probesMs, clean
       (signal: AbortSignal): Call =>
       (endpoint, parts) =>
         ask(client, endpoint, parts, { observed, signal });
+    let prefix = service.headerPrefix ?? ownHeaderPrefix;
     const useHeaderPrefix = (headerPrefix: string) => {
+      if (headerPrefix.toLowerCase() === prefix.toLowerCase()) return false;
+      prefix = headerPrefix;
       client = clientOf({ ...service, headerPrefix });
       clients.push(client);
+      return true;
     };
     const ownTools = { call: call(new AbortController().signal), save, lagMs, useHeaderPrefix };
     const own = createOwnSandboxes(record, ownTools);

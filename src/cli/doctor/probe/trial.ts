@@ -9,15 +9,8 @@ import { readWhole } from '../../connect/answer-text.js';
 
 /** An assumption does not hold. */
 export class Refuted extends Error {}
-/** Nothing can be said of an assumption. `status` is that of the answer which is the reason. */
-export class NotTried extends Error {
-  constructor(
-    message: string,
-    readonly status?: number,
-  ) {
-    super(message);
-  }
-}
+/** Nothing can be said of an assumption. If an answer is the reason, `cause` is its status. */
+export class NotTried extends Error {}
 
 export function want(holds: boolean, why: string): void {
   if (!holds) throw new Refuted(why);
@@ -90,7 +83,7 @@ export async function ask(
       continue;
     }
     if ([401, 402, 403, 429].includes(status) || status >= 500)
-      throw new NotTried(`the answer is ${status} ${code}`, status);
+      throw new NotTried(`the answer is ${status} ${code}`, { cause: status });
     const isOk = status >= 200 && status < 300;
     if (isOk && status !== expected) observed.otherAnswers.add(`${endpoint} answers ${status}, not ${expected}`);
     if (isOk && type && fieldOf('type') !== type) observed.otherAnswers.add(`${endpoint} is not of type ${type}`);

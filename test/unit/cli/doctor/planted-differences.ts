@@ -71,7 +71,6 @@ export const differences: Readonly<Record<string, Difference>> = {
         if (isEvents(request) && !request.url.includes('?')) (body.events as Json[]).reverse();
       },
     }),
-    hides: ['A-event-ids'],
   },
   'no promptId': {
     refutes: ['A-prompt-id'],

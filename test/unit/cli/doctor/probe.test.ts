@@ -136,6 +136,20 @@ describe('doctor --probe', () => {
     expect({ left, living: livingIn(service) }).toEqual({ left: [], living: [] });
   });
 
+  it('creates nothing with a key that may not delete', async () => {
+    const service = await startService();
+    const stand = await proxyOf(service, () => ({
+      answer(shown, { method }) {
+        if (method === 'DELETE') Object.assign(shown, { status: 403, body: { ok: false, code: 'forbidden' } });
+      },
+    }));
+    const { exitCode, findings } = await probed(stand.url);
+    expect(exitCode).toBe(0);
+    expect(findings.find(({ id }) => id === 'A-request-form')?.why).toBe('the answer is 403 forbidden');
+    expect(findings.find(({ id }) => id === 'A-limits')?.verdict).toBe('confirmed');
+    expect(service.books.sandboxes()).toEqual([]);
+  });
+
   it('asks first: without a terminal and --yes, and with options that do not fit, it does nothing', async () => {
     const service = await startService();
     const env = { SANDBOX_API_URL: service.url, SANDBOX_API_KEY: apiKey };
