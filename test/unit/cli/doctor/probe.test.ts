@@ -3,6 +3,8 @@
  * budget and the consent. Each difference alone, and an end at each call, are in test/extended/cli/probe.test.ts.
  * Gate; costs some 25 CPU s.
  */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { assumptions } from '../../../../src/contract/assumptions.js';
 import { cli } from '../in-process.js';
@@ -101,6 +103,31 @@ describe('doctor --probe', () => {
     },
   );
 
+  it('writes each create down before it is sent, and its id before the next call', async () => {
+    const service = await startService();
+    const home = await temporaryDirectory();
+    const record = () =>
+      JSON.parse(readFileSync(join(home, 'probes', readdirSync(join(home, 'probes'))[0] ?? ''), 'utf8'));
+    const [before, after]: [unknown[], unknown[]] = [[], []];
+    let created: string | undefined;
+    const stand = await proxyOf(service, () => ({
+      request({ method, url, headers }) {
+        if (created !== undefined) after.push(Object.keys(record().sandboxes).includes(created));
+        created = undefined;
+        if (method !== 'POST' || !/\/sandboxes(\/\w+\/fork)?$/.test(url)) return {};
+        const { key, id } = record().attempts.at(-1);
+        before.push(key === headers['idempotency-key'] && id === undefined);
+        return {};
+      },
+      answer({ status, body }) {
+        if (status === 202 && body.sandbox) created = (body.sandbox as { id: string }).id;
+      },
+    }));
+    await probed(stand.url, { home });
+    expect(before).toEqual([true, true, true, true, true]);
+    expect(after).toEqual([true, true, true, true]);
+  });
+
   it('deletes what it made after Ctrl-C, and says so', async () => {
     const service = await startService();
     const ctrlC = new AbortController();
@@ -118,19 +145,31 @@ describe('doctor --probe', () => {
     expect(records[0]?.text).toContain('"why": "interrupted"');
   });
 
-  it('never has more than two sandboxes, ends in its time, and deletes what it made then', async () => {
+  it('never has more than two sandboxes, also at a service that ignores keys', async () => {
     const service = await startService();
-    const most: number[] = [];
+    let most = 0;
     const stand = await proxyOf(service, () => ({
       request: ({ headers: { 'idempotency-key': _, ...headers } }) => ({ headers }),
+      answer() {
+        most = Math.max(most, livingIn(service).length);
+      },
+    }));
+    const { findings, left } = await probed(stand.url);
+    expect(most).toBe(2);
+    expect(idsOf(findings, 'refuted')).toEqual(['A-idempotency-body', 'A-deleted-key']);
+    expect(findings.find(({ id }) => id === 'A-fork')?.why).toBe('there are two sandboxes already');
+    expect({ left, living: livingIn(service) }).toEqual({ left: [], living: [] });
+  });
+
+  it('ends in its time, and deletes what it made then', async () => {
+    const service = await startService();
+    const stand = await proxyOf(service, () => ({
       answer({ body }) {
-        most.push(livingIn(service).length);
         if (body.sandbox) Object.assign(body.sandbox, { state: 'provisioning' });
       },
     }));
     const { findings, left } = await probed(stand.url, { within: { ...quick, probesMs: 2_000 } });
-    expect(Math.max(...most)).toBe(2);
-    expect(idsOf(findings, 'refuted')).toEqual(['A-idempotency-body']);
+    expect(idsOf(findings, 'refuted')).toEqual([]);
     const late = findings.filter(({ why }) => why === 'the time of the probe was over').map(({ id }) => id);
     expect(late).toEqual(expect.arrayContaining(['A-machine', 'A-prompt-id', 'A-fork', 'A-stop-answer']));
     expect({ left, living: livingIn(service) }).toEqual({ left: [], living: [] });
