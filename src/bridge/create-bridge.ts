@@ -59,8 +59,8 @@ export interface CloseOptions {
 
 /**
  * Creates the bridge, which turns signed webhooks into signals. It acknowledges a delivery only when Temporal has
- * accepted all its signals. Its only state is its counters for the last minute and the workflows that it has just seen
- * open, so any number of replicas may run side by side.
+ * accepted all its signals. Its only state is its counters, the workflows that it has just seen open and the
+ * sandboxes whose events have come, so any number of replicas may run side by side.
  * @throws SandflowError `bad_argument` for an option that is missing, or a number out of range
  * @example
  * const bridge = createBridge({ temporalClient: client, secrets: createSecretSource({ fixed: [], file }) });

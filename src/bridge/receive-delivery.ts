@@ -70,7 +70,7 @@ export async function receiveDelivery(
   // The signature covers both ids, so a difference is a mistake of the sender. It is unknown which id is right.
   if (event.id !== verified.deliveryId) return 'id_mismatch';
   // A test delivery has an unknown type: it shows the secret of its sender, not that of the service.
-  refusals.accepted(verified.headerPrefix);
+  refusals.accepted(verified.headerPrefix, event.sandboxId);
   if (event.legacy) metrics.legacy();
 
   const { signalTimeoutMs: timeoutMs, client, listeners } = receiver;

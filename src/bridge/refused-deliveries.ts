@@ -1,6 +1,6 @@
 /**
  * Tells of the deliveries that the bridge refuses. Without it, they show only as events that never come, and as a count
- * that nobody looks at.
+ * that nobody looks at. Of a sandbox that it is asked for, it tells whether an event has come.
  */
 import type { RefusalReason } from '../webhook/index.js';
 import type { BridgeLog } from './bridge-options.js';
@@ -52,15 +52,17 @@ export interface RefusedDeliveries {
    * Call it after an event of the service: what it refuses no longer lasts.
    * @param prefix how the names of its headers begin if not with `x-svc-`
    */
-  accepted(prefix?: string): void;
-  /** The lines of `GET /readyz` about refusals since the last delivery that was accepted. */
-  lines(): string[];
+  accepted(prefix?: string, sandboxId?: string): void;
+  /** The lines of `GET /readyz` about refusals since the last delivery that was accepted, and about a sandbox. */
+  lines(sandboxId?: string | null): string[];
 }
 
 /** Anyone may send deliveries, so only the first of each kind after an accepted one is logged. */
 export function createRefusedDeliveries(log: BridgeLog, expectedPrefix?: string): RefusedDeliveries {
   const counts = new Map<RefusalResult, number>();
   const toldPrefixes = new Set<string>();
+  /** The newest last. */
+  const sandboxIds = new Set<string>();
   let otherPrefix: string | undefined;
   return {
     refused(result, fields) {
@@ -70,24 +72,34 @@ export function createRefusedDeliveries(log: BridgeLog, expectedPrefix?: string)
       if (count === 1)
         log(`A delivery was refused: ${why}. ${mend} Further ones are only counted.`, { result, ...fields });
     },
-    accepted(prefix) {
+    accepted(prefix, sandboxId) {
       counts.clear();
+      if (sandboxId === undefined) sandboxIds.clear();
+      else sandboxIds.add(sandboxId);
+      for (const oldest of sandboxIds) if (sandboxIds.size > mostSandboxes) sandboxIds.delete(oldest);
       otherPrefix = prefix === expectedPrefix ? undefined : prefix;
       if (otherPrefix === undefined || toldPrefixes.has(otherPrefix)) return;
       toldPrefixes.add(otherPrefix);
       log(`The service's headers begin with ${otherPrefix}. ${setPrefix(otherPrefix)}`);
     },
-    lines() {
+    lines(sandboxId) {
       const refused = [...counts].flatMap(([result, count]) => {
         const { line } = refusals[result];
         return line === undefined ? [] : `${line}${count}`;
       });
-      return otherPrefix === undefined ? refused : [...refused, prefixLine + otherPrefix];
+      if (otherPrefix !== undefined) refused.push(prefixLine + otherPrefix);
+      return sandboxIds.has(sandboxId ?? '') ? [...refused, eventLine] : refused;
     },
   };
 }
 
 const prefixLine = 'headers begin with: ';
+const eventLine = 'an event of this sandbox has come';
+/** Of this many sandboxes the bridge knows that an event has come. */
+const mostSandboxes = 1_000;
+
+/** True if `GET /readyz?sandbox=ID` says that an event of the sandbox has come to this bridge. */
+export const hasEvent = (ready: string): boolean => ready.split('\n').includes(eventLine);
 
 /** What helps if the service calls its headers otherwise than the specification. */
 export function setPrefix(prefix: string): string {

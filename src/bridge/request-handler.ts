@@ -47,9 +47,10 @@ export function createRequestHandler(options: RequestHandlerOptions): Route {
     end(deliveryStatuses[result], result);
   };
 
-  const ready: Route = async (_, response) => {
+  const ready: Route = async (request, response) => {
     const problem = isClosing() ? 'closing' : await readiness.problem();
-    const lines = [problem ?? 'ready', ...receiver.refusals.lines()];
+    const asked = new URLSearchParams(request.url?.split('?')[1]).get('sandbox');
+    const lines = [problem ?? 'ready', ...receiver.refusals.lines(asked)];
     answer(response, problem === undefined ? 200 : 503, `${lines.join('\n')}\n`);
   };
   const routes: readonly { readonly path: string; readonly methods: readonly string[]; readonly route: Route }[] = [

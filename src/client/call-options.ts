@@ -74,8 +74,6 @@ export interface PlainRequest {
   readonly body?: string;
   /** Id for the header that confirms a delete. */
   readonly confirmDelete?: string;
-  /** Key of a create or a fork. Default: none. */
-  readonly idempotencyKey?: string;
 }
 
 /** A response with any status. */

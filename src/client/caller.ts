@@ -190,9 +190,7 @@ export function createCaller(given: SandboxClientOptions) {
     const name: CallName = `${plain.method} ${plain.path}`;
     const record = startRecord(name, { signal: options.signal, onCall });
     try {
-      const headers: Record<string, string> = { accept: '*/*' };
-      if (plain.idempotencyKey) headers[idempotencyKeyHeader] = idempotencyKeyIn(given, plain.idempotencyKey);
-      const sent = { ...plain, headers, body: plain.body ?? null };
+      const sent = { ...plain, headers: { accept: '*/*' }, body: plain.body ?? null };
       const response = await streamExchange(await pool(), await prepare(name, sent, options));
       finished(response.body, (error) => record.end(response.status, error ?? undefined));
       return response;

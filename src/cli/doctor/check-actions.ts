@@ -31,7 +31,7 @@ const questions: Readonly<Record<Exclude<WorkerAction, 'sandbox.create'>, readon
   'snapshot.write': ['deleteSnapshot'],
 };
 /** Ids of the service have no zero. */
-const noId = { sandboxId: 'bx_00000000', snapshotId: 'none' };
+export const noId = { sandboxId: 'bx_00000000', snapshotId: 'none' };
 
 type Found = 'lacking' | 'granted' | 'unknown';
 

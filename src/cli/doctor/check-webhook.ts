@@ -1,6 +1,6 @@
 /** Checks that a webhook for the bridge is registered, that the bridge is ready, and that it has a signing secret. */
 
-import { readPrefix, readRefusals, setPrefix } from '../../bridge/refused-deliveries.js';
+import { hasEvent, readPrefix, readRefusals, setPrefix } from '../../bridge/refused-deliveries.js';
 import { readSecrets } from '../../bridge/secret-source.js';
 import { bridgeBaseOf, webhookPath } from '../../bridge/webhook-path.js';
 import type { Config } from '../../config.js';
@@ -104,11 +104,10 @@ export async function checkBridge(
   if (bridgeUrl === undefined) return skipped('bridge', "The bridge's address is unknown; set it with --bridge URL.");
   const readyUrl = `${withoutEndSlashes(bridgeUrl)}/readyz`;
   try {
-    const response = await fetch(readyUrl, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
-    const body = (await answerText(response)).slice(0, 300);
-    if (response.ok)
+    const { status, body } = await readReady(readyUrl);
+    if (status === 200)
       return refusing(bridgeUrl, body) ?? (await checkAgreement(withoutEndSlashes(bridgeUrl), body, config));
-    return failed('bridge', `${readyUrl} returned ${response.status}: ${body}`, "Check the bridge's log.");
+    return failed('bridge', `${readyUrl} returned ${status}: ${body}`, "Check the bridge's log.");
   } catch (error) {
     const reason = failureOf(error).error.message;
     return failed(
@@ -117,6 +116,19 @@ export async function checkBridge(
       `Start it with \`${programName} bridge\`, or fix the network path to it.`,
     );
   }
+}
+
+async function readReady(url: string): Promise<{ readonly status: number; readonly body: string }> {
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+  return { status: response.status, body: (await answerText(response)).slice(0, 300) };
+}
+
+/** Whether the bridge has received an event of the sandbox, and why not. Deliveries are repeated for two minutes. */
+export async function checkDelivery(bridgeUrl: string, sandboxId: string): Promise<Check> {
+  const { body } = await readReady(`${withoutEndSlashes(bridgeUrl)}/readyz?sandbox=${encodeURIComponent(sandboxId)}`);
+  if (hasEvent(body)) return ok('bridge', `an event of the sandbox has reached ${bridgeUrl}`);
+  const none = `no event of the sandbox has reached ${bridgeUrl}`;
+  return refusing(bridgeUrl, body) ?? failed('bridge', none, 'Check that the service can reach the registered URL.');
 }
 
 /** The secret of this machine may agree with the bridge's, and both be other than the service's. Also the clock. */

@@ -2,11 +2,12 @@
  * `doctor --probe` with each planted difference alone, and with an end at each of its calls. In all; costs some 250 CPU s.
  */
 import { describe, expect, it } from 'vitest';
+import { probes } from '../../../src/cli/doctor/probe/probes.js';
 import { differences } from '../../unit/cli/doctor/planted-differences.js';
 import { idsOf, livingIn, probed, proxyOf, quick, startService } from '../../unit/cli/doctor/probe-stand.js';
 import { temporaryDirectory } from '../../unit/cli/temporary-directory.js';
 
-const notTriedAtAll = ['A-webhook-record', 'A-repos', 'A-secrets', 'A-retry-after'];
+const notTriedAtAll = ['A-webhook-record', 'delivery'];
 
 describe('doctor --probe finds one difference, and invents none', () => {
   it.each(Object.entries(differences))('%s', async (_, { refutes, says, hides = [], plant }) => {
@@ -15,7 +16,7 @@ describe('doctor --probe finds one difference, and invents none', () => {
     const { findings, left } = await probed((await proxyOf(service, () => planted)).url);
     expect(idsOf(findings, 'refuted')).toEqual(refutes);
     expect(findings.find(({ verdict }) => verdict === 'refuted')?.why).toContain(says);
-    const tried = findings.filter(({ needs }) => needs !== '');
+    const tried = findings.filter(({ id }) => id in probes);
     expect(idsOf(tried, 'not tried').toSorted()).toEqual([...notTriedAtAll, ...hides].toSorted());
     expect({ left, living: livingIn(service) }).toEqual({ left: [], living: [] });
   });

@@ -1,24 +1,22 @@
 /** `sandflow doctor --probe`: tries the assumptions about the service, within a budget that it states first. */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../../../config.js';
-import { endpoints } from '../../../contract/endpoints/endpoints.js';
-import { ownHeaderPrefix } from '../../../contract/request-form.js';
+import { ApiError, ListIncompleteError, UnexpectedResponseError } from '../../../client/index.js';
+import { assumptions } from '../../../contract/assumptions.js';
 import { anySignal, timeLimit } from '../../../os/any-signal.js';
 import { tryAcquireFileLock } from '../../../os/file-lock.js';
 import type { CommandContext } from '../../command.js';
 import { confirmed } from '../../confirmed.js';
-import { checkService, clientOf } from '../../connect/check-service.js';
-import { withService } from '../../connect/with-service.js';
+import { checkService } from '../../connect/check-service.js';
+import { type ServiceAtHand, withService } from '../../connect/with-service.js';
 import { exitCodes } from '../../exit-codes.js';
 import { printJson } from '../../output/json.js';
+import { createPaint } from '../../output/terminal.js';
+import { oneLine } from '../../output/terminal-safe.js';
 import { badConfiguration, UsageError } from '../../usage-error.js';
-import { type Finding, printFinding, printSummary } from './findings.js';
-import { beginRecord, createOwnSandboxes, saveRecord } from './own-sandboxes.js';
-import { probes, type Trial, type Tries } from './probes.js';
-import { ask, type Call, NotTried, type Observed, Refuted } from './trial.js';
-import { notTried, whatFollows } from './what-follows.js';
+import { type ProbeId, probes, settingsOf } from './probes.js';
+import { beginRecord, createTrial, type Finding, isRefusal, Refuted } from './trial.js';
+import { asItIs, consequences, notTried } from './what-follows.js';
 
 /** How long the probes, and then the deletes, may take, in ms. A read may lag by `lagMs`. */
 const budget = { probesMs: 480_000, cleanUpMs: 120_000, lagMs: 90_000 };
@@ -37,106 +35,85 @@ export async function runProbe(
   io.stderr.write(`This probes ${sandboxService?.apiUrl ?? 'the local service'}. ${cost}\n`);
   const unasked = 'A probe costs machine time and a prompt. Confirm with --yes.';
   if (!yes) await confirmed('Probe it?', { unasked, refused: 'Nothing was probed.' }, io);
-  return withService(context, async ({ config }) => {
-    const tell = (finding: Finding) => json || printFinding(finding, io);
-    const { record, path, left } = await probe(config, io, { ...within, tell });
-    const healthy = left.length === 0 && record.findings.every(({ verdict }) => verdict !== 'refuted');
-    const gone = Object.keys(record.sandboxes).filter((id) => record.sandboxes[id]?.isGone);
-    if (!json) printSummary(record.findings, { gone, left, path }, io);
+  return withService(context, async (at) => {
+    const say = (text: string) => json || io.stdout.write(`${oneLine(text)}\n`);
+    const { record, path, left } = await probe(at, io, { ...within, tell });
+    const { findings, sandboxes } = record;
+    const healthy = left.length === 0 && findings.every(({ verdict }) => verdict !== 'refuted');
     const kept = `left what the next probe deletes: ${left.join(', ')}`;
     context.undone = left.length === 0 ? 'deleted what it made' : kept;
+    const gone = Object.keys(sandboxes).filter((id) => sandboxes[id]?.isGone);
+    for (const [why, ids] of Object.entries(notTried)) say(`not tried  ${why} ${ids}`);
+    const count = (one: string) => `${findings.filter(({ verdict }) => verdict === one).length} ${one}`;
+    say(`${Object.keys(colours).map(count).join(', ')}.`);
+    if (gone.length > 0) say(`Deleted, and seen to be gone: ${gone.join(', ')}.`);
+    if (left.length > 0) say(`Left, until the next probe deletes it: ${left.join(', ')}.`);
+    say(`The record: ${path}`);
     io.interrupted.throwIfAborted();
-    if (json) printJson(io.stdout, { healthy, findings: record.findings, left, record: path, error: null });
+    const { deviations, settings } = record;
+    if (json) printJson(io.stdout, { healthy, deviations, settings, findings, left, record: path, error: null });
     return healthy ? exitCodes.done : exitCodes.otherOutcome;
+
+    function tell({ id, verdict, why, follows, requests }: Finding): void {
+      if (json) return;
+      const seen = verdict !== 'not tried' && requests.length > 0 ? ` (${requests.slice(-3).join('; ')})` : '';
+      const paint = createPaint(io.stdout)(colours[verdict], verdict.padEnd(9));
+      io.stdout.write(`${paint}  ${id.padEnd(22)} ${oneLine(`${why}${seen}`)}\n`);
+      if (follows !== undefined) io.stdout.write(`${' '.repeat(34)}${follows}\n`);
+    }
   });
 }
 
-type Within = typeof budget & { readonly tell: (finding: Finding) => unknown };
+const colours = { confirmed: 'green', refuted: 'red', 'not tried': 'dim' } as const;
 
-async function probe(config: Config, io: CommandContext['io'], { probesMs, cleanUpMs, lagMs, tell }: Within) {
-  const { sandboxService: service, home } = config;
-  if (service === undefined) throw badConfiguration('There is no service to probe.');
+type Within = typeof budget & { readonly tell: (finding: Finding) => void };
+
+async function probe(at: ServiceAtHand, io: CommandContext['io'], { probesMs, cleanUpMs, lagMs, tell }: Within) {
+  const { sandboxService, home } = at.config;
+  if (sandboxService === undefined) throw badConfiguration('There is no service to probe.');
   const notice = (text: string) => void io.stderr.write(`${text}\n`);
-  const login = await checkService(config, { signal: io.interrupted, notice });
+  const login = await checkService(at.config, { signal: io.interrupted, notice });
   // Another account neither sees nor deletes what the record names.
-  const account = createHash('sha256').update(`${service.apiUrl} ${login}`).digest('hex').slice(0, 12);
+  const account = createHash('sha256').update(`${sandboxService.apiUrl} ${login}`).digest('hex').slice(0, 12);
   const path = join(home, 'probes', `${account}.json`);
   const lock = tryAcquireFileLock(`${path}.lock`);
   if (lock === undefined) throw new UsageError('Another probe of this account is running.');
-  let client = clientOf(service);
-  const clients = [client];
+  const record = await beginRecord(path);
+  const signal = anySignal([io.interrupted, timeLimit(probesMs)]);
+  const trial = createTrial({ ...at, to: sandboxService, login, record, path, signal, lagMs });
   try {
-    const record = await beginRecord(path);
-    const save = () => saveRecord(path, record);
-    const observed: Observed = { lines: [], otherAnswers: new Set(), pauses: [] };
-    const call =
-      (signal: AbortSignal): Call =>
-      (endpoint, parts) =>
-        ask(client, endpoint, parts, { observed, signal });
-    let prefix = service.headerPrefix ?? ownHeaderPrefix;
-    const useHeaderPrefix = (headerPrefix: string) => {
-      if (headerPrefix.toLowerCase() === prefix.toLowerCase()) return false;
-      prefix = headerPrefix;
-      client = clientOf({ ...service, headerPrefix });
-      clients.push(client);
-      return true;
-    };
-    const ownTools = { call: call(new AbortController().signal), save, lagMs, useHeaderPrefix };
-    const own = createOwnSandboxes(record, ownTools);
-    await own.cleanUp(cleanUpMs);
-    const signal = anySignal([io.interrupted, timeLimit(probesMs)]);
-    const at: Trial = {
-      ...{ name: `sandflow-probe-${randomBytes(6).toString('hex')}`, form: service, login, observed, signal, lagMs },
-      ask(endpoint, parts = {}) {
-        const id = parts.id ?? at.source?.id;
-        if (id === undefined && endpoints[endpoint].path.includes('{')) throw new NotTried('there is no sandbox');
-        return call(signal)(endpoint, { ...parts, id });
-      },
-      async create(key, body, from) {
-        signal.throwIfAborted();
-        return own.create(key, body, from);
-      },
-      remove: own.remove,
-      headerPrefix: own.headerPrefix,
-      async until(mostMs, read, is) {
-        const endsAt = Date.now() + mostMs;
-        for (let pauseMs = 100; ; pauseMs = Math.min(2_000, pauseMs * 1.5)) {
-          const seen = await read();
-          if (is(seen) || Date.now() + pauseMs > endsAt) return seen;
-          await sleep(pauseMs, undefined, { signal });
-        }
-      },
-    };
-    for (const [needs, table] of probes) {
-      for (const [id, tries] of Object.entries(table)) {
-        const before = observed.lines.length;
-        const { verdict, why } = await verdictOf(tries, at, io.interrupted);
-        const follows = verdict === 'refuted' ? whatFollows(id) : null;
-        const finding = { id, needs, verdict, why, follows, requests: observed.lines.slice(before) };
-        record.findings.push(finding);
-        tell(finding);
-      }
+    await trial.cleanUp(cleanUpMs);
+    for (const [id, tries] of Object.entries(probes)) {
+      const before = trial.lines.length;
+      const { variant, ...tried } = await tries(trial).then(measured, verdictOf);
+      const requests = trial.lines.slice(before);
+      const isRefuted = tried.verdict === 'refuted';
+      if (isRefuted && id in assumptions) record.deviations.push(variant ? `${id}.${variant}` : id);
+      const follows = isRefuted ? (consequences[id as ProbeId] ?? asItIs) : undefined;
+      const finding = { id, ...tried, follows, requests };
+      record.findings.push(finding);
+      tell(finding);
     }
     for (const [why, ids] of Object.entries(notTried))
-      for (const id of ids.split(' ')) record.findings.push({ ...untried, id, why });
-    const left = await own.cleanUp(cleanUpMs);
-    return { record, path, left };
+      for (const id of ids.split(' ')) record.findings.push({ id, verdict: 'not tried', why, requests: [] });
+    record.settings = settingsOf(trial);
+    return { record, path, left: await trial.cleanUp(cleanUpMs) };
   } finally {
-    for (const one of clients) await one.close();
+    await trial.close();
     lock.release();
   }
-}
 
-const untried = { needs: '', verdict: 'not tried', follows: null, requests: [] } as const;
-
-async function verdictOf(tries: Tries, at: Trial, interrupted: AbortSignal): Promise<Pick<Finding, 'verdict' | 'why'>> {
-  try {
-    const measured = await tries(at);
-    return { verdict: 'confirmed', why: typeof measured === 'string' ? measured : '' };
-  } catch (error) {
-    const { message } = error as Error;
-    if (error instanceof Refuted) return { verdict: 'refuted', why: message };
-    const ended = interrupted.aborted ? 'interrupted' : 'the time of the probe was over';
-    return { verdict: 'not tried', why: at.signal.aborted ? ended : message };
+  function verdictOf(error: Error): Tried {
+    const why = error instanceof ApiError ? `the answer is ${error.status} ${error.code}` : error.message;
+    const isUnreadable = error instanceof UnexpectedResponseError && error.meaning === 'unreadable';
+    const isRefuted = error instanceof Refuted || error instanceof ListIncompleteError || isUnreadable;
+    const variant = error instanceof Refuted ? error.variant : '';
+    if (isRefuted || isRefusal(error)) return { verdict: 'refuted', why, variant };
+    const ended = io.interrupted.aborted ? 'interrupted' : 'the time of the probe was over';
+    return { verdict: 'not tried', why: signal.aborted ? ended : why };
   }
 }
+
+type Tried = Pick<Finding, 'verdict' | 'why'> & { readonly variant?: string };
+
+const measured = (found: unknown): Tried => ({ verdict: 'confirmed', why: typeof found === 'string' ? found : '' });

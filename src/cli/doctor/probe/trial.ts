@@ -1,119 +1,236 @@
-/** The calls of a probe. Each is answered unparsed, and only its line is kept: method, path, status and request id. */
+/**
+ * What the probes of a run share: the calls, and the sandboxes that they make. A record is written before and after each
+ * create. So whatever ends a run, it or the next one deletes what it made, and nothing else.
+ */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SandboxClient } from '../../../client/index.js';
-import { type EndpointName, endpoints } from '../../../contract/endpoints/endpoints.js';
-import { currentErrorCode } from '../../../contract/workflow-safe/error-codes.js';
-import { anySignal, timeLimit } from '../../../os/any-signal.js';
-import { parseJson } from '../../../texts/parse-json.js';
-import { readWhole } from '../../connect/answer-text.js';
+import type { Query } from '../../../client/call-options.js';
+import { createCaller } from '../../../client/caller.js';
+import { ApiError } from '../../../client/index.js';
+import { isMissing } from '../../../client/missing.js';
+import { bodyIn, idempotencyKeyIn } from '../../../client/request-form.js';
+import type { Config } from '../../../config.js';
+import { type Endpoint, type EndpointName, endpoints, type ResponseOf } from '../../../contract/endpoints/endpoints.js';
+import type { Sandbox } from '../../../contract/records/sandbox-records.js';
+import { ownHeaderPrefix, type RequestForm } from '../../../contract/request-form.js';
+import { apiKeyOf } from '../../../os/key-file.js';
+import { readJsonFile, writePrivateFile } from '../../../os/private-file.js';
+import { requestedPauseMs } from '../../connect/back-off.js';
+import type { ServiceAtHand } from '../../connect/with-service.js';
 
-/** An assumption does not hold. */
-export class Refuted extends Error {}
-/** Nothing can be said of an assumption. If an answer is the reason, `cause` is its status. */
-export class NotTried extends Error {}
-
-export function want(holds: boolean, why: string): void {
-  if (!holds) throw new Refuted(why);
-}
-
-export interface Seen {
-  readonly status: number;
-  readonly isOk: boolean;
-  /** Of an error; `none` without one. */
-  readonly code: string;
-  readonly text: string;
-  readonly header: (name: string) => string | undefined;
-  /** ms since the epoch. */
-  readonly sentAt: number;
-  readonly at: number;
-  /** A field, like `sandbox.state`. */
-  readonly of: (path: string) => unknown;
-  /** The rows of a list. */
-  readonly rows: (path: string) => readonly Readonly<Record<string, unknown>>[];
-  /** The names of its fields. */
-  readonly fields: string;
-}
-
-/** `id` is the first parameter of the path, and `of` the second. */
-export interface Parts {
-  readonly id?: string | undefined;
-  readonly of?: unknown;
-  readonly query?: Readonly<Record<string, string | number>>;
-  readonly body?: object;
-  readonly confirm?: boolean;
-  readonly key?: string;
-}
-
-export type Call = (endpoint: EndpointName, parts?: Parts) => Promise<Seen>;
-
-/** What the calls of a run have shown besides. */
-export interface Observed {
-  readonly lines: string[];
-  readonly otherAnswers: Set<string>;
-  readonly pauses: (string | undefined)[];
-}
-
-const longestMs = 30_000;
-
-/** @throws NotTried for an answer about the key, the account or a failure; what the client throws */
-export async function ask(
-  client: SandboxClient,
-  endpoint: EndpointName,
-  { id = '', of = '', query, body, confirm, key }: Parts = {},
-  { observed, signal }: { readonly observed: Observed; readonly signal: AbortSignal },
-): Promise<Seen> {
-  const { method, path, status: expected, type } = endpoints[endpoint];
-  const ids = [id, String(of)];
-  const filled = path.replace(/\{\w+\}/g, () => encodeURIComponent(ids.shift() ?? '')) as `/${string}`;
-  const confirmDelete = confirm ? id : undefined;
-  const sent = { method, path: filled, query, body: body && JSON.stringify(body), idempotencyKey: key, confirmDelete };
-  for (let left = 2; ; left -= 1) {
-    const sentAt = Date.now();
-    const ends = anySignal([signal, timeLimit(longestMs)]);
-    const { status, header, body: stream } = await client.request(sent, { timeoutMs: longestMs, signal: ends });
-    const text = (await readWhole(stream)).toString('utf8');
-    const parsed = parseJson(text);
-    const fieldOf = (name: string) => name.split('.').reduce(fieldIn, parsed);
-    const code = currentErrorCode(wordOf(fieldOf('code') ?? fieldOf('error.code'), 'none'));
-    const requestId = wordOf(fieldOf('requestId') ?? header('x-request-id'), '');
-    observed.lines.push(`${method} ${filled} ${status} ${requestId}`.trimEnd());
-    if (status === 429) observed.pauses.push(header('retry-after'));
-    if (status === 429 && left > 0) {
-      await sleep(Math.min(longestMs, 1_000 * (Number(header('retry-after')) || 2)), undefined, { signal });
-      continue;
-    }
-    if ([401, 402, 403, 429].includes(status) || status >= 500)
-      throw new NotTried(`the answer is ${status} ${code}`, { cause: status });
-    const isOk = status >= 200 && status < 300;
-    if (isOk && status !== expected) observed.otherAnswers.add(`${endpoint} answers ${status}, not ${expected}`);
-    if (isOk && type && fieldOf('type') !== type) observed.otherAnswers.add(`${endpoint} is not of type ${type}`);
-    return {
-      ...{ status, isOk, code, text, header, sentAt, at: Date.now(), of: fieldOf },
-      rows: (name) => [fieldOf(name)].flat().filter((row) => typeof row === 'object' && row !== null) as [],
-      fields: Object.keys(Object(parsed))
-        .map((name) => wordOf(name, '?'))
-        .join(', '),
-    };
+/** An assumption does not hold. `variant`: how, as the deviations of the local service call it. */
+export class Refuted extends Error {
+  constructor(
+    why: string,
+    readonly variant = '',
+  ) {
+    super(why);
   }
 }
+/** Nothing can be said of an assumption. */
+export class NotTried extends Error {}
 
-/** Refutes unless the answer has the form of its row of the contract. Tells no value. */
-export function wantForm(endpoint: EndpointName, seen: Seen): Seen {
-  want(seen.isOk, `the answer is ${seen.status} ${seen.code}`);
-  const [issue] = endpoints[endpoint].response.safeParse(parseJson(seen.text)).error?.issues ?? [];
-  const field = issue?.path.join('.') ?? '';
-  want(issue === undefined, `${field} is ${kindOf(seen.of(field))}; the answer has ${seen.fields}`);
-  return seen;
+/** True for an answer about the request. Others are about the key, the account or a failure. */
+export const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status < 429 && ![401, 402, 403].includes(error.status);
+
+export interface Finding {
+  /** Of an assumption, or `clock`, `key` or `delivery`. */
+  readonly id: string;
+  readonly verdict: 'confirmed' | 'refuted' | 'not tried';
+  /** Why, or what was measured; may be empty. */
+  readonly why: string;
+  /** What follows from a refutation. */
+  readonly follows?: string | undefined;
+  /** Endpoint, status, and the id of a request that failed. */
+  readonly requests: readonly string[];
 }
 
-const fieldIn = (value: unknown, name: string) => (Object(value) as Readonly<Record<string, unknown>>)[name];
-
-/** Only a word of the service is printed: any other text may be content. */
-export function wordOf(value: unknown, otherwise: string): string {
-  return typeof value === 'string' && /^[\w.-]{1,40}$/.test(value) ? value : otherwise;
+/** `--assume` of the local service takes the file. */
+export interface ProbeRecord {
+  readonly startedAt: string;
+  /** The assumptions that were refuted. */
+  readonly deviations: string[];
+  /** What the service needs. */
+  settings: Readonly<Record<string, string>>;
+  readonly findings: Finding[];
+  /** Creates and forks. `id` is undefined while the outcome is unknown, and null if it was refused. */
+  readonly attempts: { key: string; body: { name?: string }; from: string | undefined; id?: string | null }[];
+  readonly sandboxes: Record<string, { at: number; isAccepted?: boolean; operationId?: string; isGone?: boolean }>;
 }
 
-export function kindOf(value: unknown): string {
-  if (value == null) return value === null ? 'null' : 'missing';
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+/** Begins a record with what the earlier run has not proven to be gone. */
+export async function beginRecord(path: string): Promise<ProbeRecord> {
+  const { attempts = [], sandboxes = {} } = ((await readJsonFile(path)) ?? {}) as Partial<ProbeRecord>;
+  return {
+    ...{ startedAt: new Date().toISOString(), deviations: [], settings: {}, findings: [] },
+    attempts: attempts.filter(({ id }) => id === undefined),
+    sandboxes: Object.fromEntries(Object.entries(sandboxes).filter(([, { isGone }]) => !isGone)),
+  };
+}
+
+type Ids = 'sandboxId' | 'promptId' | 'stopId' | 'operationId' | 'confirmDelete' | 'key';
+type Parts = { readonly [Id in Ids]?: string | undefined } & {
+  readonly query?: Query;
+  readonly body?: object;
+  readonly onRowsLeftOut?: (rows: number) => void;
+};
+
+/** What the probes leave to each other. */
+interface Found {
+  source?: Sandbox;
+  forked?: Sandbox;
+  prompt?: ResponseOf<'sendPrompt'>;
+  model?: string | undefined;
+  stopId?: string | undefined;
+  deleted?: ResponseOf<'deleteSandbox'>;
+}
+
+export type Trial = ReturnType<typeof createTrial>;
+
+interface Given extends ServiceAtHand {
+  readonly to: NonNullable<Config['sandboxService']>;
+  /** Of the account; null if the key may not read it. */
+  readonly login: string | null;
+  readonly record: ProbeRecord;
+  readonly path: string;
+  /** Ends the probes. A create and what deletes go on: the answer to a create has the id of what it made. */
+  readonly signal: AbortSignal;
+  /** How long a read may lag, and a 404 proves nothing, in ms. */
+  readonly lagMs: number;
+}
+
+export function createTrial(given: Given) {
+  const { to, record, path, signal, lagMs } = given;
+  const { attempts, sandboxes } = record;
+  /** No other run has it. */
+  const name = `sandflow-probe-${randomBytes(6).toString('hex')}`;
+  const form: RequestForm = { ...to };
+  const found: Found = {};
+  const lines: string[] = [];
+  const granted = new Set<string>();
+  const never = new AbortController().signal;
+
+  const open = () =>
+    createCaller({
+      ...{ ...form, baseUrl: to.apiUrl, allowHttp: true, apiKey: () => apiKeyOf(to) },
+      onCall({ endpoint, status, errorCode, requestId }) {
+        lines.push([endpoint, status ?? 'no answer', requestId].filter(Boolean).join(' '));
+        if (errorCode === null) granted.add((endpoints as Readonly<Record<string, Endpoint>>)[endpoint]?.scope ?? '');
+      },
+    });
+  const callers = [open()];
+
+  /** Makes further calls in this form. */
+  function use(change: RequestForm): void {
+    Object.assign(form, change);
+    callers.unshift(open());
+  }
+
+  /** The sandbox is by default the source. @throws NotTried without one, and what the client throws */
+  async function ask<Name extends EndpointName>(endpoint: Name, parts: Parts = {}, ends = signal) {
+    const { key, onRowsLeftOut, ...sent } = { sandboxId: found.source?.id, ...parts };
+    if (!sent.sandboxId && endpoints[endpoint].path.includes('{sandboxId}')) throw new NotTried('there is no sandbox');
+    const options = { signal: ends, idempotencyKey: key ?? '', onRowsLeftOut: onRowsLeftOut ?? (() => {}) };
+    const make = () => callers[0]?.call(endpoint as never, sent as never, options) as Promise<ResponseOf<Name>>;
+    return make().catch(async (error: unknown) => {
+      if (!(error instanceof ApiError) || error.status !== 429) throw error;
+      await sleep(Math.min(30_000, requestedPauseMs(error) || 2_000), undefined, { signal: ends });
+      return make();
+    });
+  }
+  const call = <Name extends EndpointName>(endpoint: Name, parts: Parts = {}) => ask(endpoint, parts, never);
+  const save = () => writePrivateFile(path, `${JSON.stringify(record, undefined, 2)}\n`);
+  const note = (id: string) => Object.assign(sandboxes, { [id]: sandboxes[id] ?? { at: Date.now() } });
+
+  async function send(one: ProbeRecord['attempts'][number]): Promise<ResponseOf<'forkSandbox'>> {
+    const { key, body, from } = one;
+    try {
+      const made = await call(from ? 'forkSandbox' : 'createSandbox', { key, body, sandboxId: from });
+      one.id = made.sandbox.id;
+      note(one.id);
+      return made;
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500 && error.code !== 'idempotency_in_progress') one.id = null;
+      throw error;
+    } finally {
+      await save();
+    }
+  }
+
+  /** Deletes with the header that the service names, if it refuses ours. */
+  async function remove(id: string): Promise<ResponseOf<'deleteSandbox'>> {
+    try {
+      const answer = await call('deleteSandbox', { sandboxId: id, confirmDelete: id });
+      Object.assign(sandboxes[id] ?? {}, { isAccepted: true, operationId: answer.operationId });
+      await save();
+      return answer;
+    } catch (error) {
+      const refused = error instanceof ApiError && error.code === 'confirmation_required' ? error.message : '';
+      const named = /([a-z][a-z0-9-]{0,40}-)confirm-delete\b/i.exec(refused)?.[1]?.toLowerCase();
+      if (named === undefined || named === (form.headerPrefix ?? ownHeaderPrefix)) throw error;
+      use({ headerPrefix: named });
+      return remove(id);
+    }
+  }
+
+  /** One step to the end of a sandbox. @returns true once it is proven */
+  async function isGone(sandboxId: string, made: ProbeRecord['sandboxes'][string]): Promise<boolean> {
+    try {
+      if (!made.isAccepted) await remove(sandboxId);
+      await call('getSandbox', { sandboxId });
+    } catch (error) {
+      // What cannot be deleted shall at least not run.
+      if (isRefusal(error) && error.code === 'confirmation_required') await call('stopSandbox', { sandboxId });
+      return isMissing(error) && (made.isAccepted === true || Date.now() - made.at >= lagMs);
+    }
+    const { operationId } = made;
+    if (!operationId) return false;
+    return (await call('getDeletionOperation', { operationId })).operation?.status === 'completed';
+  }
+
+  /** The same key names what a lost create made, and so does the name. */
+  async function isFound(lost: ProbeRecord['attempts'][number]): Promise<boolean> {
+    const { sandboxes: rows } = await call('listSandboxes');
+    for (const row of rows) if (lost.body.name !== undefined && row.name === lost.body.name) note(row.id);
+    await send(lost).catch(() => undefined);
+    return lost.id !== undefined;
+  }
+
+  /** @returns the last read, which shows what is waited for unless the time was over */
+  async function until<T>(mostMs: number, read: () => Promise<T>, is: (seen: T) => boolean, ends = signal): Promise<T> {
+    const endsAt = Date.now() + mostMs;
+    for (let pauseMs = 100; ; pauseMs = Math.min(2_000, pauseMs * 1.5)) {
+      const seen = await read();
+      if (is(seen) || Date.now() >= endsAt) return seen;
+      await sleep(Math.min(pauseMs, endsAt - Date.now()), undefined, { signal: ends });
+    }
+  }
+
+  return {
+    ...{ ...given, name, form, found, lines, granted, ask, use, remove, until },
+    /** Creates a sandbox or, of a source, a fork. @throws NotTried if there are two sandboxes already */
+    async create(key: string, body: object, from?: string): Promise<ResponseOf<'forkSandbox'>> {
+      signal.throwIfAborted();
+      const present = Object.values(sandboxes).filter((made) => !made.isAccepted && !made.isGone);
+      if (present.length >= 2) throw new NotTried('there are two sandboxes already');
+      const sent = { key: idempotencyKeyIn(form, `${name}-${key}`), body: bodyIn(form, 'createSandbox', body), from };
+      attempts.push(sent);
+      await save();
+      return send(sent);
+    },
+    /** @returns what could not be proven to be gone */
+    async cleanUp(mostMs: number): Promise<string[]> {
+      const endsAt = Date.now() + mostMs;
+      const inTime = (isDone: () => Promise<boolean>) =>
+        until(endsAt - Date.now(), () => isDone().catch(() => false), Boolean, never);
+      const lost = () => attempts.filter(({ id }) => id === undefined);
+      for (const one of lost()) await inTime(() => isFound(one));
+      for (const [id, made] of Object.entries(sandboxes)) made.isGone ||= await inTime(() => isGone(id, made));
+      await save();
+      const left = Object.keys(sandboxes).filter((id) => !sandboxes[id]?.isGone);
+      return [...left, ...lost().map(({ key }) => `what a create with the key ${key} made`)];
+    },
+    close: () => Promise.all(callers.map((caller) => caller.close())),
+  };
 }

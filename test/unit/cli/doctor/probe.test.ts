@@ -6,6 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { probes } from '../../../../src/cli/doctor/probe/probes.js';
 import { assumptions } from '../../../../src/contract/assumptions.js';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
@@ -21,15 +22,18 @@ describe('doctor --probe', () => {
     expect(idsOf(findings, 'refuted')).toEqual([]);
     expect(
       idsOf(
-        findings.filter(({ needs }) => needs !== ''),
+        findings.filter(({ id }) => id in probes),
         'not tried',
       ),
-    ).toEqual([...['A-webhook-record', 'A-repos', 'A-secrets', 'A-retry-after']]);
-    const named = findings.map(({ id }) => id).filter((id) => id !== 'clock');
+    ).toEqual(['A-webhook-record', 'delivery']);
+    const named = findings.map(({ id }) => id).filter((id) => !/^(clock|key|delivery)$/.test(id));
     expect(named.toSorted()).toEqual(Object.keys(assumptions).toSorted());
     expect({ exitCode, left, living: livingIn(service) }).toEqual({ exitCode: 0, left: [], living: [] });
     expect(stderr).toContain('at most two small sandboxes at a time, for at most ten minutes');
     expect(service.books.prompts()).toHaveLength(1);
+    expect(findings.find(({ id }) => id === 'key')?.why).toMatch(
+      /used sandbox\.create, .*agent\.prompt.*\. The key also has account\.read, .*\. The key is not restricted/,
+    );
   });
 
   it('finds differences that come together, says what follows, and tells no secret and no content', async () => {
@@ -43,17 +47,26 @@ describe('doctor --probe', () => {
         Object.assign(shown.body, { url: `https://a.example/?_token=${secret}`, envContents: `TOKEN=${secret}` });
       },
     }));
+    const hook = { name: 'n', url: `http://127.0.0.1:9/?token=${secret}`, events: ['sandbox.ready'] };
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const registered = { method: 'POST', headers, body: JSON.stringify(hook) };
+    expect((await fetch(`${service.url}/webhooks`, registered)).status).toBe(201);
     const { exitCode, stdout, stderr, records } = await probed(stand.url, { json: false });
     const refuted = names.flatMap((name) => differences[name]?.refutes ?? []);
-    for (const id of refuted) expect(stdout).toMatch(new RegExp(`^refuted +${id} .*\\n {35}\\S`, 'm'));
+    for (const id of refuted) expect(stdout).toMatch(new RegExp(`^refuted +${id} .*\\n {34}\\S`, 'm'));
     expect(stdout.match(/^refuted .*/gm)).toHaveLength(refuted.length);
     for (const name of names) expect(stdout).toContain(differences[name]?.says);
-    expect(stdout).toMatch(/^confirmed +A-limits +\(GET \/limits 200\)$/m);
-    expect(stdout).toMatch(/^not tried +It would open the machine.*\n +A-desktop /m);
+    expect(stdout).toMatch(/^confirmed +A-limits +\(getLimits 200\)$/m);
+    expect(stdout).toMatch(/^not tried +It would open the machine\. A-desktop /m);
     expect(stdout).toMatch(/^Deleted, and seen to be gone: bx_\w{8}, bx_\w{8}/m);
     expect(exitCode).toBe(1);
     expect(livingIn(service)).toEqual([]);
     expect(records).toMatchObject([{ mode: 0o600 }]);
+    const uuidKeys = 'A-request-form.uuid-keys';
+    expect(JSON.parse(records[0]?.text ?? '')).toMatchObject({
+      deviations: expect.arrayContaining(refuted.map((id) => (id === 'A-request-form' ? uuidKeys : id))),
+      settings: { SANDBOX_API_HEADER_PREFIX: 'x-box-', SANDBOX_API_UUID_KEYS: 'true' },
+    });
     for (const text of [stdout, stderr, ...records.map((one) => one.text)]) {
       for (const hidden of [secret, apiKey, 'Answer with', 'Somebody Else']) expect(text).not.toContain(hidden);
     }
@@ -171,7 +184,7 @@ describe('doctor --probe', () => {
     const { findings, left } = await probed(stand.url, { within: { ...quick, probesMs: 2_000 } });
     expect(idsOf(findings, 'refuted')).toEqual([]);
     const late = findings.filter(({ why }) => why === 'the time of the probe was over').map(({ id }) => id);
-    expect(late).toEqual(expect.arrayContaining(['A-machine', 'A-prompt-id', 'A-fork', 'A-stop-answer']));
+    expect(late).toEqual(expect.arrayContaining(['A-files', 'A-prompt-id', 'A-fork', 'A-stop-answer']));
     expect({ left, living: livingIn(service) }).toEqual({ left: [], living: [] });
   });
 
