@@ -1,8 +1,7 @@
 /** Ends calls of Temporal's client when a signal is aborted or when no answer comes in time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowClient } from '@temporalio/client';
-import { aborted } from '../os/aborted.js';
-import { withAnySignal } from '../os/any-signal.js';
+import { untilAborted } from '../os/aborted.js';
 import { AnswerTimeoutError, isEarlyQuery, isSlow, isTaskFailure } from './errors.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
@@ -25,14 +24,8 @@ const pauseMs = 500;
  * dropped together with its listeners.
  * @throws the reason of `signal`
  */
-export async function abortable<T>(client: Client, signal: AbortSignal, calls: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  return withAnySignal([signal], (ofTheseCalls) => {
-    const cut = aborted(ofTheseCalls).then((): never => {
-      throw signal.reason;
-    });
-    return Promise.race([client.withAbortSignal(ofTheseCalls, calls), cut]);
-  });
+export function abortable<T>(client: Client, signal: AbortSignal, calls: () => Promise<T>): Promise<T> {
+  return untilAborted(signal, (ofTheseCalls) => client.withAbortSignal(ofTheseCalls, calls));
 }
 
 /**

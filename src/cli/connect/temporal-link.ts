@@ -3,6 +3,7 @@
  * about 20 s. A watch should notice sooner and reconnect, so this connection repeats a call for about a second.
  */
 import type { Client } from '@temporalio/client';
+import { untilAborted } from '../../os/aborted.js';
 import { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from '../../temporal/connect.js';
 
 const maxAttempts = 4;
@@ -24,7 +25,12 @@ export async function linkToTemporal(
 ): Promise<TemporalLink> {
   let patientUntil = 0;
   const isRepeated = (attempts: number) => attempts < maxAttempts || Date.now() < patientUntil;
-  const client = await unlessAborted(connectTemporal(target, { ...options, isRepeated }), signal);
+  const connecting = connectTemporal(target, { ...options, isRepeated });
+  const client = await (signal ? untilAborted(signal, () => connecting) : connecting).catch((error: unknown) => {
+    // It may open after the abort.
+    connecting.then((late) => late.connection.close()).catch(() => undefined);
+    throw error;
+  });
   return {
     client,
     async patiently(forMs, calls) {
@@ -37,23 +43,4 @@ export async function linkToTemporal(
     },
     close: () => client.connection.close(),
   };
-}
-
-/** Waits for the connection, or rejects at the abort. A connection that opens after the abort is closed. */
-async function unlessAborted(connecting: Promise<Client>, signal: AbortSignal | undefined): Promise<Client> {
-  if (!signal) return connecting;
-  const done = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    const end = () => {
-      connecting.then((late) => late.connection.close()).catch(() => undefined);
-      reject(signal.reason);
-    };
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true, signal: done.signal });
-  });
-  try {
-    return await Promise.race([connecting, aborted]);
-  } finally {
-    done.abort();
-  }
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import type { ItemWish } from '../../fanout/index.js';
+import { untilAborted } from '../../os/aborted.js';
 
 /**
  * Reads all items once.
@@ -24,27 +25,12 @@ export async function checkItems(
   const close = () => rm(folder, { recursive: true, force: true });
   try {
     const path = join(folder, 'items.jsonl');
-    await endedBy(signal, pipeline(linesOf(items, check), createWriteStream(path, { mode: 0o600 })));
+    // A reader of stdin may wait for ever, also after an interruption.
+    await untilAborted(signal, () => pipeline(linesOf(items, check), createWriteStream(path, { mode: 0o600 })));
     return { items: () => itemsIn(path), close };
   } catch (error) {
     await close();
     throw error;
-  }
-}
-
-/** A reader of stdin may wait for ever, also after an interruption. @throws the reason of the signal */
-async function endedBy(signal: AbortSignal, work: Promise<void>): Promise<void> {
-  let stop = () => {};
-  const stopped = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    await Promise.race([work, stopped]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    work.catch(() => undefined);
   }
 }
 
