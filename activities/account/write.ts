@@ -19,14 +19,6 @@ export interface UpdateSecretsInput {
   readonly unset?: readonly string[];
 }
 
-export interface UpgradeResult {
-  /** Sandboxes that this call moved. */
-  readonly upgraded: number;
-  readonly failed: number;
-  /** True if an earlier call, whose answer was lost, may have moved others. They are not counted. */
-  readonly repeated?: true;
-}
-
 export function createAccountWrites(client: SandboxClient, secrets: SecretStore) {
   return {
     /** The service refuses API keys here (specification, "Authentication"). */
@@ -56,8 +48,9 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
     /**
      * Moves sandboxes to the latest version of an environment; null if the environment does not exist. A repetition
      * moves those that are left, also to a version that was made in between.
+     * @returns how many this call moved; `repeated` if an earlier one, whose answer was lost, may have moved others
      */
-    async upgradeEnvironment(environmentId: string, body: UpgradeEnvironmentBody = {}): Promise<UpgradeResult | null> {
+    async upgradeEnvironment(environmentId: string, body: UpgradeEnvironmentBody = {}) {
       return repeatable(async ({ call, maybeSent }) => {
         const answer = await orNullWhenMissing(
           call((signal) => client.upgradeEnvironment(environmentId, body, { signal })),

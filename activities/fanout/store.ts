@@ -9,7 +9,6 @@ import type {
   KnownItem,
   NextRun,
   SealRequest,
-  StoredChunk,
 } from '../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult, ItemEnding, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
@@ -44,14 +43,6 @@ export interface SurveyInput {
   readonly place: FanoutPlace;
   /** As in `ReadChunkInput`. */
   readonly changed?: ChangedItems;
-}
-
-export interface ReadChunk {
-  readonly items: StoredChunk['items'];
-  /** One entry per item; null for an item without a result. Empty if not requested. */
-  readonly known: readonly (KnownItem | null)[];
-  /** One entry per item; null for an item that has not changed. Empty if `known` is not requested. */
-  readonly next: readonly (NextRun | null)[];
 }
 
 /** Summary of a chunk of an earlier execution of the batch. Its size does not depend on the number of items. */
@@ -127,8 +118,11 @@ export function createFanoutStore(results: ResultStore) {
   }
 
   return {
-    /** Reads the items of a chunk as they are to run, and the known result of each. Safe to repeat. */
-    async readFanoutChunk({ place, chunk, withKnown, changed }: ReadChunkInput): Promise<ReadChunk> {
+    /**
+     * Reads the items of a chunk as they are to run. Safe to repeat.
+     * @returns also, if requested, the known result of each item, and its next run: null without a result, without a change
+     */
+    async readFanoutChunk({ place, chunk, withKnown, changed }: ReadChunkInput) {
       return withHeartbeat(async () => {
         const { items: submitted, firstIndex } = await readChunk(results, place, chunk);
         const changes = await readChanged(results, place, { set: changed?.set, chunk });

@@ -7,7 +7,6 @@ import type { SandboxClient } from '../../src/client/index.js';
 import { anySignal, timeLimit } from '../../src/os/any-signal.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { currentAttempt, type Spent, withHeartbeat } from '../retry/attempt.js';
-import type { PromptEnd } from './end.js';
 import type { FollowHub } from './follow-hub.js';
 import { createFollow, type FollowPromptInput } from './follow-prompt.js';
 import type { PromptEvidence } from './record.js';
@@ -21,12 +20,6 @@ export interface SendAndFollowInput extends SendPromptInput {
 export interface AcceptedPrompt extends PromptEvidence {
   /** In ms since the epoch. */
   readonly acceptedAtMs: number;
-}
-
-export interface SentPromptEnd {
-  readonly accepted: AcceptedPrompt;
-  /** Null if the prompt may still run: the caller then follows it, or interrupts it. */
-  readonly end: PromptEnd | null;
 }
 
 /** The details of heartbeats after the acceptance. */
@@ -54,6 +47,7 @@ const shareOfFollows = 3 / 4;
  * across runs that share the record.
  *
  * @param options.maxActivities how many activities the worker runs at once. Default: any number may follow
+ * @returns an activity. Its `end` is null if the prompt may still run: the caller then follows it, or interrupts it
  * @throws ApplicationFailure as `sendPrompt`; nothing is thrown once the prompt was accepted
  */
 export function sendAndFollowPromptActivity(
@@ -65,7 +59,7 @@ export function sendAndFollowPromptActivity(
   const send = sendPromptActivity(client, results);
   const follow = createFollow(client, hub, results);
   let follows = 0;
-  return async function sendAndFollowPrompt(input: SendAndFollowInput): Promise<SentPromptEnd> {
+  return async function sendAndFollowPrompt(input: SendAndFollowInput) {
     const attempt = currentAttempt();
     const before = activityInfo().heartbeatDetails as Partial<Accepted> | undefined;
     if (before?.accepted) return { accepted: before.accepted, end: null };

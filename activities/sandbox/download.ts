@@ -1,6 +1,5 @@
 /** Streams files of any size from sandboxes and snapshots to the result store, bypassing memory and history. */
 import type { DownloadStream, SandboxClient } from '../../src/client/index.js';
-import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import type { WriteFileBody } from '../../src/contract/requests/sandbox-requests.js';
 import { timeToReceive } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore, StoredObject } from '../../src/result-store/index.js';
@@ -10,16 +9,6 @@ export interface DownloadInput {
   readonly path: string;
   /** Key of the object in the result store: one per job and file. */
   readonly key: string;
-}
-
-export interface ReadFile {
-  readonly path: string;
-  readonly size: number;
-  readonly encoding: ResponseOf<'readFile'>['encoding'];
-  /** Null if the content is too large for history. */
-  readonly content: string | null;
-  /** Reference in the result store, if the content is too large for history. */
-  readonly ref: string | null;
 }
 
 /** Longest content in history, in characters. */
@@ -55,10 +44,10 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
     },
 
     /**
-     * Reads a file. Returns its content or, if it is longer than 64 Ki characters, stores it in the result store. Safe
-     * to repeat.
+     * Reads a file. Safe to repeat.
+     * @returns its content or, if it is longer than 64 Ki characters, its reference in the result store; the other is null
      */
-    async readFile(sandboxId: string, { path, key }: DownloadInput): Promise<ReadFile> {
+    async readFile(sandboxId: string, { path, key }: DownloadInput) {
       return repeatable(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
         const { encoding, content } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));

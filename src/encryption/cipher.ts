@@ -15,19 +15,13 @@ const tagBytes = 16;
 export type Purpose = 'payload 1' | 'object 1';
 
 /** Encrypts piece by piece. The message is `begin`, then the results of `update`, then the result of `end`. */
-export interface Sealing {
-  readonly begin: Buffer;
-  update(piece: Uint8Array): Buffer;
-  end(): Buffer;
-}
-
-export function startSealing(key: RingKey, purpose: Purpose): Sealing {
+export function startSealing(key: RingKey, purpose: Purpose) {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key.secret, nonce, { authTagLength: tagBytes });
   cipher.setAAD(associated(purpose, key.id));
   return {
     begin: nonce,
-    update: (piece) => cipher.update(piece),
+    update: (piece: Uint8Array) => cipher.update(piece),
     end: () => Buffer.concat([cipher.final(), cipher.getAuthTag()]),
   };
 }

@@ -51,7 +51,7 @@ export async function findTemporalServer(options: FindServerOptions): Promise<st
   const installed = 'installed' in options ? options.installed : 'temporal';
   if (installed !== undefined) {
     const found = await inspectCliBinary(installed);
-    if (found?.recentEnough) return found.path;
+    if (found?.recentEnough) return installed;
     if (found) onProgress(`the installed Temporal CLI contains server ${found.serverVersion}, which is too old`);
   }
   const home = join(cacheDirectory, 'temporal', cliVersion);
@@ -122,25 +122,19 @@ async function removeInterrupted(home: string): Promise<void> {
 const minServerVersion = [1, 28] as const;
 const timeoutMs = 10_000;
 
-interface CliBinary {
-  readonly path: string;
-  /**
-   * Version of the server, such as `1.29.1`. A command line that was built from a module has no version of its own.
-   */
-  readonly serverVersion: string;
-  readonly recentEnough: boolean;
-}
-
-/** Runs `<path> --version`; undefined if this fails or prints no Temporal version. */
-function inspectCliBinary(path: string): Promise<CliBinary | undefined> {
-  return new Promise((resolve) => {
+/**
+ * Runs `<path> --version`; undefined if this fails or prints no Temporal version. The version is that of the server: a command
+ * line that was built from a module has none of its own.
+ */
+function inspectCliBinary(path: string) {
+  return new Promise<{ serverVersion: string; recentEnough: boolean } | undefined>((resolve) => {
     execFile(path, ['--version'], { timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout) => {
       const match = /temporal version .*\(Server (\d+)\.(\d+)(\.\d+)?/.exec(stdout);
       if (error || !match) return resolve(undefined);
       const [, major = '', minor = '', patch = ''] = match;
       const [minMajor, minMinor] = minServerVersion;
       const recentEnough = Number(major) > minMajor || (Number(major) === minMajor && Number(minor) >= minMinor);
-      resolve({ path, serverVersion: `${major}.${minor}${patch}`, recentEnough });
+      resolve({ serverVersion: `${major}.${minor}${patch}`, recentEnough });
     });
   });
 }

@@ -22,25 +22,14 @@ interface ProgramOptions {
   readonly onErrorLine?: (line: string) => void;
 }
 
-interface ProgramEnd {
-  /** Null if a signal has killed it. */
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** The exit code of `env` if it does not find the program. */
 const notFoundExitCode = 127;
 
 /**
- * Runs a program until it ends, without a time limit. Undefined if there is no such program. It never outlives this
- * process.
+ * Runs a program until it ends, without a time limit. It never outlives this process.
+ * @returns undefined if there is no such program; `exitCode` is null if a signal has killed it
  */
-export async function runProgram(
-  program: string,
-  args: readonly string[],
-  options: ProgramOptions,
-): Promise<ProgramEnd | undefined> {
+export async function runProgram(program: string, args: readonly string[], options: ProgramOptions) {
   const { directory, variables = {}, signal, onErrorLine } = options;
   signal?.throwIfAborted();
   // `env` sets the variables, so that the rest of the environment need not be read here.

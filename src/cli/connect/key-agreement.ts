@@ -26,12 +26,6 @@ export async function requireAgreement(
 const defaultAskAgainMs = 15_000;
 const waitMs = 500;
 
-export interface KeyAgreement {
-  /** Rejects if a later check finds that the keys do not fit; never resolves. */
-  readonly refused: Promise<never>;
-  stop(): void;
-}
-
 export interface AgreeAtStartOptions extends AgreeOptions {
   /** Writes a message to the log. */
   readonly notice: (text: string) => void;
@@ -44,14 +38,15 @@ export interface AgreeAtStartOptions extends AgreeOptions {
 /**
  * Checks the keys of a server at its start. Waits until a worker has announced keys, because this server may start
  * before the worker. Retries while Temporal does not answer.
+ * @returns `refused`, which rejects if a later check finds that the keys do not fit, and never resolves
  * @throws SandflowError `bad_configuration` if the keys do not fit; the reason of the signal
  */
-export async function agreeAtStart(client: Client, options: AgreeAtStartOptions): Promise<KeyAgreement> {
+export async function agreeAtStart(client: Client, options: AgreeAtStartOptions) {
   const { notice, signal } = options;
   const over = new AbortController();
   const stop = () => over.abort();
   const asked = await afterWorker(client, options);
-  if (asked.kind === 'agreed') return { refused: new Promise(() => undefined), stop };
+  if (asked.kind === 'agreed') return { refused: new Promise<never>(() => undefined), stop };
   notice(`Cannot read the deployment's keys from Temporal (${asked.reason}); retrying.`);
   const refused = untilRefused(client, options, anySignal([signal, over.signal]));
   // After `stop`, nobody handles its rejection.
