@@ -11,6 +11,7 @@ import { parseJson } from '../texts/parse-json.js';
 import type { ChildCommand } from './children.js';
 import type { RunningService } from './keep-running.js';
 
+/** How long the child may take until it is ready. */
 const maxReadyMs = 60_000;
 const readySchema = z.looseObject({ ready: z.literal(true), url: z.string().optional() });
 
@@ -20,8 +21,6 @@ interface ReadyChildOptions {
   readonly log: RotatingLog;
   /** How long the child may run after SIGTERM before it is killed, in ms. */
   readonly graceMs: number;
-  /** How long the child may take until it is ready, in ms. Default: 60000. */
-  readonly readyTimeoutMs?: number;
   /** Ends the child while it starts. */
   readonly signal: AbortSignal;
 }
@@ -31,14 +30,14 @@ interface ReadyChildOptions {
  * @throws SandflowError `child_failed` if the child ends or the time is over before that line
  */
 export async function startReadyChild(command: ChildCommand, options: ReadyChildOptions): Promise<RunningService> {
-  const { log, signal, graceMs, readyTimeoutMs = maxReadyMs } = options;
+  const { log, signal, graceMs } = options;
   signal.throwIfAborted();
   const child = spawnChild(command, options);
   const exited = exitOf(child);
   const stop = () => stopChild(child, exited, graceMs);
   const over = new AbortController();
   const giveUp = anySignal([signal, over.signal]);
-  const late = sleep(readyTimeoutMs, undefined, { signal: giveUp }).catch(() => undefined);
+  const late = sleep(maxReadyMs, undefined, { signal: giveUp }).catch(() => undefined);
   const ready = await Promise.race([readyLine(child, log), exited.then(() => undefined), late]);
   over.abort();
   if (!ready) {
