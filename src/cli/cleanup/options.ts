@@ -12,7 +12,8 @@ Examples:
 Exit codes:
   0    the plan is complete, or every due action was done or skipped for a reason
   1    an action failed or was not confirmed, or nothing was done: outside the window, during another run, or
-       because a limit of the policy lets nothing act on an account of this size
+       because a limit of the policy lets nothing act on an account of this size, or a pattern of protect matches
+       nothing; \`report\` ends as the run that it shows
   130  Ctrl-C ended the command; the cleanup continues, if it was started
 `;
 
