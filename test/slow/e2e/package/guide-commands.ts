@@ -15,12 +15,14 @@ export interface GuideCommand {
 const otherEnds: readonly (readonly [pattern: RegExp, exitCode: number])[] = [
   // The account has none of the sandboxes that the example protects, so the cleanup deletes nothing.
   [/^sandflow cleanup run examples\/cleanup-policy\.yaml /, 1],
+  // It ends as the run that it shows.
+  [/^sandflow cleanup report$/, 1],
   // No call of the job waits for a decision.
   [/^sandflow jobs resolve nightly-42 /, 2],
 ];
 
-/** Commands of a clone. `install.test.ts` runs those that install. */
-const leftOut: readonly RegExp[] = [/^npm /];
+/** Commands of a clone, of which `install.test.ts` runs those that install, and commands that change the machine. */
+const leftOut: readonly RegExp[] = [/^npm /, /^(?:systemctl|loginctl) /];
 
 /** The lines of the shell blocks of a page, in their order. */
 export function commandsOf(page: string): GuideCommand[] {
