@@ -67,14 +67,8 @@ async function inState(at: Trial, is: (state: string) => boolean) {
 async function runs(at: Trial, command: string, output: string): Promise<void> {
   await inState(at, isUsable);
   const { exitCode, stdout } = await at.ask('runCommand', { body: { command } });
+  at.found.hasRun = true;
   want(exitCode === 0 && stdout === output, 'the command ends or prints otherwise');
-}
-
-/** The record of the prompt, once it has ended. */
-async function promptOf(at: Trial) {
-  const promptId = given(given(at.found.prompt, 'prompt').promptId, 'promptId');
-  const read = async () => (await at.ask('getPrompt', { promptId })).prompt;
-  return at.until(at.lagMs, read, ({ status }) => isFinalPromptStatus(status));
 }
 
 async function history(at: Trial, query: Query = {}) {
@@ -161,10 +155,11 @@ export const probes: Readonly<Partial<Record<ProbeId, Tries>>> = {
     want(content === at.name, 'the content is not what was written');
   },
   'A-command': (at) => runs(at, 'printf probed', 'probed'),
-  'A-posix-shell'(at) {
+  async 'A-posix-shell'(at) {
+    given(at.found.hasRun, 'readable answer to a command');
     const pipe = `/tmp/${at.name}/pipe`;
     const piped = `mkfifo ${pipe} && (printf piped > ${pipe} &) && tee ${pipe}-copy < ${pipe}`;
-    return runs(at, `mkdir /tmp/${at.name} && ${piped}`, 'piped');
+    await runs(at, `mkdir /tmp/${at.name} && ${piped}`, 'piped');
   },
 
   // Of a prompt.
@@ -179,23 +174,29 @@ export const probes: Readonly<Partial<Record<ProbeId, Tries>>> = {
     }
     throw new NotTried('the service refuses the prompt');
   },
-  async 'A-prompt-states'({ ask, found, until }) {
+  async 'A-prompt-states'({ ask, found, until, lagMs }) {
     given(found.prompt, 'prompt');
     const read = async () => (await ask('getSandbox')).sandbox.state;
-    const state = await until(bootMs, read, (now) => now === 'idle');
+    const mayRunFrom = Date.now() + lagMs;
+    const hasEnded = (now: string) => now === 'idle' || (now !== 'running' && Date.now() > mayRunFrom);
+    const state = await until(bootMs, read, hasEnded);
     if (state === 'running') throw new NotTried('the prompt did not end in time');
     want(state === 'idle', `the sandbox is ${wordOf(state)} after its prompt`);
   },
-  async 'A-prompt-record'(at) {
-    const { status, result } = await promptOf(at);
+  async 'A-prompt-record'({ ask, found, until, lagMs }) {
+    const promptId = given(given(found.prompt, 'prompt').promptId, 'promptId');
+    const read = async () => (await ask('getPrompt', { promptId })).prompt;
+    found.record = await until(lagMs, read, ({ status }) => isFinalPromptStatus(status));
+    const { status, result } = found.record;
     const isKnown = promptStatuses.some((known) => known === status);
     want(isKnown, `the status of a prompt is ${wordOf(status)}`);
     if (status !== 'completed') throw new NotTried(`the prompt is ${status}`);
     want(result != null, 'result is missing');
   },
-  async 'A-model-names'(at) {
-    const model = given(at.found.model, 'listed model of a provider with a login');
-    want((await promptOf(at)).model === model, 'the record names another model than the one that was sent');
+  async 'A-model-names'({ found }) {
+    const model = given(found.model, 'listed model of a provider with a login');
+    const { model: shown } = given(found.record, 'record of the prompt');
+    want(shown === model, 'the record names another model than the one that was sent');
   },
   async 'A-events'(at) {
     const rows = await history(at);
@@ -231,7 +232,9 @@ export const probes: Readonly<Partial<Record<ProbeId, Tries>>> = {
     want(code === 'machine_not_running', `the stop of a sandbox that is being created is refused with ${code}`);
   },
   async 'A-paging'({ ask, found }) {
-    given(found.forked, 'fork');
+    const ids = [given(found.source, 'sandbox').id, given(found.forked, 'fork').id];
+    const { sandboxes } = await ask('listSandboxes');
+    if (!ids.every((id) => sandboxes.some((row) => row.id === id))) throw new NotTried('the list lacks a sandbox');
     const page = await ask('listSandboxes', { query: { limit: 1 } });
     want(page.nextCursor != null, `nextCursor is missing${namesIn(page)}`);
     const next = await ask('listSandboxes', { query: { limit: 1, cursor: page.nextCursor ?? '' } });

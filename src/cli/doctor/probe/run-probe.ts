@@ -85,7 +85,7 @@ async function probe(at: ServiceAtHand, io: CommandContext['io'], { probesMs, cl
     await trial.cleanUp(cleanUpMs);
     for (const [id, tries] of Object.entries(probes)) {
       const before = trial.lines.length;
-      const { variant, ...tried } = await tries(trial).then(measured, verdictOf);
+      const { variant, ...tried } = await tries(trial).then(measured, (error) => verdictOf(error, id));
       const requests = trial.lines.slice(before);
       const isRefuted = tried.verdict === 'refuted';
       if (isRefuted && id in assumptions) record.deviations.push(variant ? `${id}.${variant}` : id);
@@ -103,10 +103,11 @@ async function probe(at: ServiceAtHand, io: CommandContext['io'], { probesMs, cl
     lock.release();
   }
 
-  function verdictOf(error: Error): Tried {
+  function verdictOf(error: Error, id: string): Tried {
     const why = error instanceof ApiError ? `the answer is ${error.status} ${error.code}` : error.message;
     const isUnreadable = error instanceof UnexpectedResponseError && error.meaning === 'unreadable';
-    const isRefuted = error instanceof Refuted || error instanceof ListIncompleteError || isUnreadable;
+    const isCut = error instanceof ListIncompleteError && id === 'A-paging';
+    const isRefuted = error instanceof Refuted || isCut || isUnreadable;
     const variant = error instanceof Refuted ? error.variant : '';
     if (isRefuted || isRefusal(error)) return { verdict: 'refuted', why, variant };
     const ended = io.interrupted.aborted ? 'interrupted' : 'the time of the probe was over';

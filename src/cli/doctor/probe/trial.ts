@@ -11,7 +11,7 @@ import { isMissing } from '../../../client/missing.js';
 import { bodyIn, idempotencyKeyIn } from '../../../client/request-form.js';
 import type { Config } from '../../../config.js';
 import { type Endpoint, type EndpointName, endpoints, type ResponseOf } from '../../../contract/endpoints/endpoints.js';
-import type { Sandbox } from '../../../contract/records/sandbox-records.js';
+import type { Prompt, Sandbox } from '../../../contract/records/sandbox-records.js';
 import { ownHeaderPrefix, type RequestForm } from '../../../contract/request-form.js';
 import { apiKeyOf } from '../../../os/key-file.js';
 import { readJsonFile, writePrivateFile } from '../../../os/private-file.js';
@@ -82,6 +82,8 @@ interface Found {
   forked?: Sandbox;
   prompt?: ResponseOf<'sendPrompt'>;
   model?: string | undefined;
+  record?: Prompt;
+  hasRun?: true;
   stopId?: string | undefined;
   deleted?: ResponseOf<'deleteSandbox'>;
 }
@@ -178,21 +180,23 @@ export function createTrial(given: Given) {
   async function isGone(sandboxId: string, made: ProbeRecord['sandboxes'][string]): Promise<boolean> {
     try {
       if (!made.isAccepted) await remove(sandboxId);
+      const { operationId } = made;
+      const read = operationId ? call('getDeletionOperation', { operationId }).catch(() => undefined) : undefined;
+      if ((await read)?.operation?.status === 'completed') return true;
       await call('getSandbox', { sandboxId });
+      return false;
     } catch (error) {
       // What cannot be deleted shall at least not run.
       if (isRefusal(error) && error.code === 'confirmation_required') await call('stopSandbox', { sandboxId });
       return isMissing(error) && (made.isAccepted === true || Date.now() - made.at >= lagMs);
     }
-    const { operationId } = made;
-    if (!operationId) return false;
-    return (await call('getDeletionOperation', { operationId })).operation?.status === 'completed';
   }
 
   /** The same key names what a lost create made, and so does the name. */
   async function isFound(lost: ProbeRecord['attempts'][number]): Promise<boolean> {
-    const { sandboxes: rows } = await call('listSandboxes');
-    for (const row of rows) if (lost.body.name !== undefined && row.name === lost.body.name) note(row.id);
+    const list = await call('listSandboxes').catch(() => undefined);
+    for (const row of list?.sandboxes ?? [])
+      if (lost.body.name !== undefined && row.name === lost.body.name) note(row.id);
     await send(lost).catch(() => undefined);
     return lost.id !== undefined;
   }
