@@ -73,6 +73,8 @@ export interface Config {
   readonly variables?: readonly string[];
   /** The variables in the environment that name paths, as absolute paths. Child processes run in another folder. */
   readonly paths?: Readonly<Record<string, string>>;
+  /** What a stack plays; from `--assume`, and not from the environment. */
+  readonly assumed?: { readonly file: string; readonly settings: Readonly<Record<string, string>> };
   /** What TZ holds, which need not be the name of a time zone. Undefined if it is not set. */
   readonly timeZone?: string;
   /** True if summaries, which Temporal shows in its lists, may begin with a prompt. */

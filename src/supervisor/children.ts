@@ -26,13 +26,12 @@ export interface StackAddresses {
 /** Settings that would make a child connect to another server than the embedded one. */
 const foreignTemporalSettings = ['TEMPORAL_API_KEY', 'TEMPORAL_PROFILE'];
 /** Settings of another service than the local one. */
-const foreignServiceSettings = [
-  ...['SANDBOX_API_KEY', 'SANDBOX_WEBHOOK_SECRET'],
-  ...['SANDBOX_API_HEADER_PREFIX', 'SANDBOX_API_OMIT', 'SANDBOX_API_UUID_KEYS'],
-];
+const foreignServiceSettings = ['SANDBOX_API_KEY', 'SANDBOX_WEBHOOK_SECRET'];
+/** What requests need for another service than the specification shows. */
+export const formSettings = ['SANDBOX_API_HEADER_PREFIX', 'SANDBOX_API_OMIT', 'SANDBOX_API_UUID_KEYS'] as const;
 
 export function supervisorCommand(main: MainProgram, config: Config): ChildCommand {
-  return command('supervisor', main, config, {}, ['supervisor']);
+  return command('supervisor', main, config, {}, ['supervisor', ...assumeOf(config)]);
 }
 
 export function localServiceCommand(
@@ -42,8 +41,12 @@ export function localServiceCommand(
 ): ChildCommand {
   return command('local-service', program, config, {}, [
     ...['--port', String(options.port), '--directory', options.directory, '--api-key-file', options.apiKeyFile],
-    ...['--config-if-present', join(config.home, 'local-service.json'), '--ready-json'],
+    ...['--config-if-present', join(config.home, 'local-service.json'), ...assumeOf(config), '--ready-json'],
   ]);
+}
+
+function assumeOf({ assumed }: Config): readonly string[] {
+  return assumed ? ['--assume', assumed.file] : [];
 }
 
 export function bridgeAddress(bridgePort: number): string {
@@ -104,7 +107,11 @@ function command(
   if (localService) {
     set.SANDBOX_API_URL = localService.apiUrl;
     set.SANDBOX_API_KEY_FILE = localService.apiKeyFile;
-    unset.push(...foreignServiceSettings);
+    // A local service that plays another one needs the settings of that one. Those of the environment win.
+    const { assumed, variables = [] } = config;
+    unset.push(...foreignServiceSettings, ...(assumed ? [] : formSettings));
+    const missing = Object.entries(assumed?.settings ?? {}).filter(([name]) => !variables.includes(name));
+    Object.assign(set, Object.fromEntries(missing));
   }
   const environment = Object.entries(set).map(([variable, value]) => `${variable}=${value}`);
   const removed = unset.flatMap((variable) => ['-u', variable]);

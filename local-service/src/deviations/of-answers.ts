@@ -65,8 +65,6 @@ export const ofAnswers = {
       if (seconds !== undefined) headers['retry-after'] = new Date(nowMs + Number(seconds) * 1_000).toUTCString();
     },
   },
-  'A-rate-limits': 'inside',
-  'A-late-calls': 'inside',
   'A-legacy-base': {
     request({ surface, url }) {
       if (surface === 'legacy') throw notFound(`The route ${url} does not exist.`);
@@ -84,7 +82,6 @@ export const ofAnswers = {
   'A-repos': answers(['listRepos', 'selectRepo'], (body) =>
     rename(body, { repos: 'repositories', repo: 'repository' }),
   ),
-  'A-repo-selection': 'refused',
   'A-secrets': answers(['listSecrets', 'updateSecrets'], (body) => {
     body.secrets = (body.secrets as Json[]).map(({ name }) => name);
   }),
@@ -92,11 +89,6 @@ export const ofAnswers = {
     if (sent.body.environment === undefined) sent.body = { ...sent.body, noEnv: true };
   }),
   'A-environment-list': answers('listEnvironments', (body) => rename(body, { environments: 'items' })),
-  'A-environment-update': 'inside',
-  'A-environment-upgrade': 'refused',
-  'A-env-contents': 'refused',
-  'A-secret-files': 'refused',
-  'A-limited-keys': 'inside',
   'A-api-key-create': answers('createApiKey', (body) => rename(body, { apiKey: 'key', secret: 'token' })),
   'A-api-key-paths': requests(['rotateApiKey', 'revokeApiKey'], ({ url }) => {
     throw notFound(`The route ${url} does not exist.`);
@@ -108,9 +100,6 @@ export const ofAnswers = {
   'A-api-key-usage': answers('getApiKeyUsage', (body) => {
     replace(body, { ok: true, type: body.type, ...(body.usage as Json), agents: body.resources });
   }),
-  'A-key-creation': 'refused',
-  'A-key-presets': 'refused',
-  'A-local-webhook-urls': 'refused',
   'A-webhook-record': {
     answer: ({ body }, { endpoint }) => {
       if (endpoint === 'deleteWebhook') delete body.id;
@@ -118,8 +107,6 @@ export const ofAnswers = {
         if (one) rename(one as Json, { createdAt: 'registeredAt' });
     },
   },
-  'A-webhook-retry': 'inside',
-  'legacy-deliveries': 'inside',
   'extra-fields': {
     answer(shown) {
       const text = JSON.stringify(shown.body);

@@ -11,13 +11,6 @@ const noField = (name: string) =>
   requests(creates, ({ body }) => name in body && refuseAs(400, 'invalid_request', `Unknown field: ${name}.`));
 
 export const ofSandboxes = {
-  'A-access-refusals': 'inside',
-  'A-auto-stop-renewal': 'inside',
-  'A-auto-stop-renewal.refused': 'inside',
-  'A-cancelled-key': 'inside',
-  'A-create-fields': 'inside',
-  'A-deleted-key': 'inside',
-  'A-idempotency-body': 'inside',
   'A-names': {
     request: ({ body: { name } }) =>
       String(name).length > 40 && refuseAs(400, 'invalid_name', 'name: must have at most 40 characters.'),
@@ -80,10 +73,6 @@ export const ofSandboxes = {
         if (one.code === 'fork_failed') one.code = 'source_not_ready';
     },
   },
-  'A-fork-conversations': 'inside',
-  'A-fork-moment': 'refused',
-  'A-failing-stop': 'refused',
-  'A-stop-states': 'refused',
   'A-stop-answer': answers('stopSandbox', (body, _, { params: { sandboxId: id } }) => {
     const { ok, type, stop } = body;
     replace(body, { ok, type, id, sandbox: { id, stop } });
@@ -117,10 +106,6 @@ export const ofSandboxes = {
   'A-usage': answers('getSandboxUsage', (body) =>
     replace(body, { ok: true, type: body.type, ...(body.usage as Json) }),
   ),
-  'A-list-price': 'inside',
-  'A-standing': 'inside',
-  'A-snapshot-access': 'inside',
-  'A-snapshot-before': 'inside',
   'A-snapshot-delete': answers('deleteSnapshot', (body, shown) => {
     shown.status = 200;
     replace(body, { ok: true, type: body.type });
@@ -131,7 +116,6 @@ export const ofSandboxes = {
       for (const one of [body.snapshot, body.snapshots].flat()) if (one) rename(one as Json, { id: 'snapshotId' });
     },
   },
-  'A-periodic-snapshots': 'inside',
   'A-snapshots-kept': answers(
     'listSandboxSnapshots',
     (body) => (body.snapshots = (body.snapshots as Json[]).slice(-1)),

@@ -35,7 +35,6 @@ const eventPages = (tell: (body: Json, last: string) => void) => ({
 });
 
 export const ofWork = {
-  'A-conversation': 'inside',
   'A-model-names': promptRecord((prompt) => {
     if (prompt.model) prompt.model = `vendor/${prompt.model}-20250514`;
   }),
@@ -106,11 +105,6 @@ export const ofWork = {
     },
   },
   'A-sshkey': answers('setSshKey', (body) => rename(body, { sshEndpoint: 'endpoint' })),
-  'A-machine-variables': 'inside',
-  'A-agent-logins': 'inside',
-  'A-sandbox-variables': 'inside',
-  'A-repo-clone': 'inside',
-  'A-repo-host-login': 'inside',
   'A-provider-models': answers('listProviderModels', (body) => {
     for (const one of body.providers as Json[]) rename(one, { provider: 'name' });
   }),

@@ -14,6 +14,7 @@ Runs the local Sandbox Service on this machine until Ctrl-C or SIGTERM.
   --config <file>             JSON with commandAgents, timings, limits… (default: "local-service.json" in the
                               directory, if it is there)
   --config-if-present <file>  the same, of a file that may be missing
+  --assume <file>             also the deviations of this record of sandflow doctor --probe
   --announce <file>           holds the address while the service runs, as JSON
   --faults                    allow fault injection, for tests
   --ready-json                print one JSON line on stdout when ready
@@ -26,6 +27,7 @@ export interface ProgramOptions {
   readonly apiKeyFile: string | undefined;
   readonly config: string | undefined;
   readonly configIfPresent: string | undefined;
+  readonly assume: string | undefined;
   readonly announce: string | undefined;
   readonly faults: boolean;
   readonly readyJson: boolean;
@@ -35,7 +37,7 @@ const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
 const grammar = {
   ...{ directory: text, port: { ...text, default: '7391' }, 'api-key-file': text },
-  ...{ config: text, 'config-if-present': text, announce: text },
+  ...{ config: text, 'config-if-present': text, assume: text, announce: text },
   ...{ faults: flag, 'ready-json': flag, version: flag, help: flag },
 };
 
@@ -59,6 +61,7 @@ export function readOptions(args: readonly string[]): ProgramOptions | 'version'
     apiKeyFile: values['api-key-file'],
     config: values.config,
     configIfPresent: values['config-if-present'],
+    assume: values.assume,
     announce: values.announce,
     faults: values.faults,
     readyJson: values['ready-json'],

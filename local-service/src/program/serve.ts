@@ -6,7 +6,7 @@ import { ensureKeyFile, writePrivateFile } from '../../../src/os/private-file.js
 import { checkTrustedFolder, prepareTrustedFolder } from '../../../src/os/trusted-folder.js';
 import { createLocalService } from '../index.js';
 import type { ProgramOptions } from './options.js';
-import { changeOf, readLocalConfig } from './settings-file.js';
+import { changeOf, readDeviations, readLocalConfig } from './settings-file.js';
 
 export interface ProgramIo {
   readonly stdout: { write(text: string): unknown };
@@ -29,11 +29,13 @@ export async function serve(options: ProgramOptions, { stdout, stderr, ended }: 
     await checkTrustedFolder({ path: dirname(settingsFile.path), setting });
   }
   const settings = await readLocalConfig(settingsFile);
+  const assumed = options.assume === undefined ? [] : await readDeviations(resolve(options.assume));
   await prepareTrustedFolder({ path: directory, setting: '--directory' });
   // The mode of the directory keeps its content private, so files that a sandbox creates may have the usual modes.
   process.umask(0o022);
   const service = await createLocalService({
     ...settings,
+    deviations: [...(settings.deviations ?? []), ...assumed],
     directory,
     apiKey: await ensureKeyFile(apiKeyFile),
     port: options.port,

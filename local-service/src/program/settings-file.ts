@@ -9,7 +9,7 @@ import { repeatedField } from '../../../src/texts/lost-fields.js';
 import { withoutMark } from '../../../src/texts/parse-json.js';
 import { agentOutputs } from '../agent/index.js';
 import type { LocalServiceLimits } from '../core/context.js';
-import { deviationNames } from '../deviations/deviations.js';
+import { type DeviationName, deviationNames } from '../deviations/deviations.js';
 import { agentCredentialsSchema, repoHostSchema } from '../environments/logins.js';
 import { localReposSchema } from '../environments/repos.js';
 import type { LocalServiceOptions } from '../index.js';
@@ -86,24 +86,37 @@ export async function changeOf(file: ConfigFile, loaded: LocalConfig): Promise<s
  * @throws SandflowError `bad_usage` naming the file and every setting that is wrong
  */
 export async function readLocalConfig({ path, optional }: ConfigFile): Promise<LocalConfig> {
+  return (await read('--config', path, localConfigSchema, { optional })) ?? {};
+}
+
+/** The deviations in a record of `sandflow doctor --probe`. @throws SandflowError `bad_usage` */
+export async function readDeviations(path: string): Promise<readonly DeviationName[]> {
+  const record = await read('--assume', path, z.object({ deviations: z.array(z.enum(deviationNames)) }));
+  return record?.deviations ?? [];
+}
+
+async function read<Output>(
+  option: string,
+  path: string,
+  schema: z.ZodType<Output>,
+  { optional = false } = {},
+): Promise<Output | undefined> {
   let text: string;
   try {
     text = withoutMark(await readFile(path, 'utf8'));
   } catch (cause) {
-    if (optional && cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {};
-    throw badUsage(`--config: ${path} cannot be read. Check that it exists and is readable.`, cause);
+    if (optional && cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw badUsage(`${option}: ${path} cannot be read. Check that it exists and is readable.`, cause);
   }
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw badUsage(`--config: ${path} is not valid JSON.`, cause);
+    throw badUsage(`${option}: ${path} is not valid JSON.`, cause);
   }
   const repeated = repeatedField(text);
-  if (repeated !== undefined) throw badUsage(`--config: ${path}: ${repeated} occurs twice in one object.`);
-  const parsed = checkInput(localConfigSchema, json);
-  if (parsed.problems !== null) {
-    throw badUsage(`--config: ${path}: ${parsed.problems.map(problemLine).join('; ')}.`);
-  }
-  return parsed.data;
+  if (repeated !== undefined) throw badUsage(`${option}: ${path}: ${repeated} occurs twice in one object.`);
+  const { data, problems } = checkInput(schema, json);
+  if (problems === null) return data;
+  throw badUsage(`${option}: ${path}: ${problems.map(problemLine).join('; ')}.`);
 }

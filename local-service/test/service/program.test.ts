@@ -63,6 +63,22 @@ test.each([
   expect(stderr()).not.toContain('    at ');
 });
 
+test('does as the service of a record, and refuses a record with an unknown deviation', async () => {
+  const directory = await emptyDirectory();
+  const record = join(directory, 'record.json');
+  const args = ['--directory', join(directory, 'state'), '--port', '0', '--assume', record, '--ready-json'];
+  writeFileSync(record, JSON.stringify({ deviations: ['A-limits'], settings: {}, findings: [] }));
+  const { stdout } = start(...args);
+  await expect.poll(stdout).toMatch(/\n$/);
+  const authorization = `Bearer ${readFileSync(join(directory, 'state', 'api-key'), 'utf8').trim()}`;
+  const answer = await fetch(`${JSON.parse(stdout()).url}/limits`, { headers: { authorization } });
+  expect(await answer.json()).toHaveProperty('quota');
+  writeFileSync(record, JSON.stringify({ deviations: ['A-nothing'] }));
+  const { ended, stderr } = start(...args);
+  expect(await ended).toBe(2);
+  expect(stderr()).toMatch(/--assume: .*record\.json: deviations\.0: must be A-.*, not "A-nothing"\./);
+});
+
 test('ends with one line if a folder of its machines cannot be made', async () => {
   const directory = await emptyDirectory();
   mkdirSync(join(directory, 'machines'));

@@ -15,6 +15,7 @@ export const declareLocal = (parent: Parent) =>
       '--config <file>',
       'JSON with commandAgents, timings, limits… (default: local-service.json in SANDFLOW_HOME)',
     )
+    .option('--assume <file>', 'do as the service of this record of `doctor --probe`')
     .option('--faults', 'allow fault injection, for tests')
     .option('--ready-json', 'print one JSON line on stdout when ready');
 

@@ -25,6 +25,7 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<numb
       ...(options.config === undefined
         ? ['--config-if-present', join(home, 'local-service.json')]
         : ['--config', place(options.config)]),
+      ...(options.assume === undefined ? [] : ['--assume', place(options.assume)]),
       ...['--announce', announcementOf(home)],
       ...(options.faults ? ['--faults'] : []),
       ...(options.readyJson ? ['--ready-json'] : []),

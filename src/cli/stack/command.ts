@@ -15,5 +15,7 @@ export const addStack: AddCommand = (parent, context) => {
 
 /** A hidden command. Commands such as `run` start it in the background, once per SANDFLOW_HOME. */
 export const addSupervisor: AddCommand = (parent, context) => {
-  declareSupervisor(parent).action(async () => (await import('./serve-stack.js')).serveSupervisor(context.io));
+  declareSupervisor(parent).action(async (options) =>
+    (await import('./serve-stack.js')).serveSupervisor(options, context.io),
+  );
 };

@@ -9,6 +9,7 @@ export const declareUp = (parent: Parent) =>
       parent.createOption('--foreground', 'run it until Ctrl-C instead, and print its addresses').conflicts('json'),
     )
     .option('--ready-json', 'with --foreground: print one JSON line on stdout when ready')
+    .option('--assume <file>', 'the local service does as the service of this record of `doctor --probe`')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
@@ -25,7 +26,10 @@ job; SANDFLOW_IDLE_SECONDS sets another time.
     );
 
 export const declareSupervisor = (parent: Parent) =>
-  parent.command('supervisor', { hidden: true }).description('Run the embedded stack of a SANDFLOW_HOME');
+  parent
+    .command('supervisor', { hidden: true })
+    .description('Run the embedded stack of a SANDFLOW_HOME')
+    .option('--assume <file>', 'a record of `doctor --probe`');
 
 export const declareStatus = (parent: Parent) =>
   parent

@@ -1,6 +1,7 @@
 /** The embedded stack: `sandflow up --foreground`, and the hidden `sandflow supervisor` in the background. */
 
 import { aborted } from '../../os/aborted.js';
+import { readAssumed } from '../../supervisor/assumed.js';
 import type { StackDescription } from '../../supervisor/control-protocol.js';
 import { ensureStack, localApiKeyFile, runSupervisor } from '../../supervisor/index.js';
 import { readLocalFacts } from '../connect/local-facts.js';
@@ -8,13 +9,17 @@ import type { CliIo } from '../io.js';
 import { jsonText } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { asCalled, programName } from '../program-name.js';
+import { configOfStack } from './play-service.js';
 
 /**
  * Holds the stack until the first Ctrl-C or SIGTERM, and then ends it in order. If a stack is already running, holds
  * that stack.
  */
-export async function serveInForeground(options: { readonly readyJson?: boolean }, io: CliIo): Promise<void> {
-  const config = await io.readConfig();
+export async function serveInForeground(
+  options: { readonly readyJson?: boolean; readonly assume?: string },
+  io: CliIo,
+): Promise<void> {
+  const config = await configOfStack(options, io);
   io.umask?.(0o077);
   const log = (line: string) => void io.stderr.write(`${asCalled(line)}\n`);
   const ownKey = { apiKeyFile: localApiKeyFile(config.home) };
@@ -60,9 +65,10 @@ async function sayPlaces(
 }
 
 /** Holds the stack until it is idle, or until SIGTERM, and then ends it in order. The output goes to a log file. */
-export async function serveSupervisor(io: CliIo): Promise<void> {
+export async function serveSupervisor({ assume }: { readonly assume?: string }, io: CliIo): Promise<void> {
   const config = await io.readConfig();
+  const assumed = assume === undefined ? undefined : await readAssumed(assume);
   io.umask?.(0o077);
   const log = (line: string) => void io.stderr.write(`${new Date().toISOString()} ${line}\n`);
-  await runSupervisor(config, { main: io.main, foreground: false, log, signal: io.interrupted });
+  await runSupervisor({ ...config, assumed }, { main: io.main, foreground: false, log, signal: io.interrupted });
 }

@@ -7,14 +7,18 @@ import { readLocalFacts } from '../connect/local-facts.js';
 import type { CliIo } from '../io.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { asCalled } from '../program-name.js';
+import { configOfStack } from './play-service.js';
 import { showStack } from './show-stack.js';
 
 /**
  * Starts the stack, or joins the running one, and asks its supervisor to keep it up. Safe to repeat.
  * @throws SandflowError as `ensureStack`
  */
-export async function startInBackground(options: { readonly json?: boolean }, io: CliIo): Promise<void> {
-  const config = await io.readConfig();
+export async function startInBackground(
+  options: { readonly json?: boolean; readonly assume?: string },
+  io: CliIo,
+): Promise<void> {
+  const config = await configOfStack(options, io);
   const { main, command, interrupted: signal } = io;
   const onProgress = (line: string) => void (options.json || io.stderr.write(`${asCalled(line)}\n`));
   const stack = await ensureStack(config, { main, command, signal, onProgress });

@@ -3,7 +3,13 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.js';
 import { knownVariables, pathsIn } from '../../../src/settings/environment.js';
-import { bridgeCommand, type ChildCommand, workerCommand } from '../../../src/supervisor/children.js';
+import {
+  bridgeCommand,
+  type ChildCommand,
+  localServiceCommand,
+  supervisorCommand,
+  workerCommand,
+} from '../../../src/supervisor/children.js';
 import { settingsDigest } from '../../../src/supervisor/control-protocol.js';
 
 const print = 'process.stdout.write(JSON.stringify({ environment: process.env, args: process.argv.slice(1) }))';
@@ -57,6 +63,33 @@ describe('the command lines of the stack', () => {
       webhookSecrets: config.webhookSecrets,
       deployment: 'default',
     });
+  });
+});
+
+describe('a stack that plays the service of a probe', () => {
+  const settings = { SANDBOX_API_HEADER_PREFIX: 'X-Box-', SANDBOX_API_OMIT: 'name' };
+
+  it('gives its worker the settings that this service needs, unless they are set', () => {
+    const environment = { SANDFLOW_HOME: '/home/a', SANDBOX_API_OMIT: 'ttlSeconds' };
+    const config = { ...readConfig(environment), assumed: { file: '/home/a/record.json', settings } };
+    const seen = readConfig(see(workerCommand(main, config, addresses), environment).environment);
+    expect(seen.sandboxService).toMatchObject({ headerPrefix: 'x-box-', omit: ['ttlSeconds'] });
+  });
+
+  it('names the record to the supervisor and to the local service, and only then keeps the settings', () => {
+    const environment = { SANDFLOW_HOME: '/home/a', ...settings };
+    const config = readConfig(environment);
+    const assumed = { file: '/home/a/record.json', settings: {} };
+    const options = { port: 1, directory: '/home/a/local', apiKeyFile: '/home/a/key' };
+    for (const command of [
+      supervisorCommand,
+      (...given: [typeof main, typeof config]) => localServiceCommand(...given, options),
+    ]) {
+      expect(command(main, { ...config, assumed }).args.join(' ')).toContain('--assume /home/a/record.json');
+      expect(command(main, config).args).not.toContain('--assume');
+    }
+    const seen = readConfig(see(workerCommand(main, config, addresses), environment).environment);
+    expect(seen.sandboxService).not.toHaveProperty('headerPrefix', expect.anything());
   });
 });
 

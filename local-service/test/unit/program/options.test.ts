@@ -7,7 +7,7 @@ const given = ['--directory', 'here'];
 test('only the directory is needed', () => {
   expect(readOptions(given)).toEqual({
     ...{ directory: 'here', port: 7391, faults: false, readyJson: false },
-    ...{ apiKeyFile: undefined, config: undefined, configIfPresent: undefined, announce: undefined },
+    ...{ apiKeyFile: undefined, config: undefined, configIfPresent: undefined, assume: undefined, announce: undefined },
   });
 });
 
