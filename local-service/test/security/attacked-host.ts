@@ -40,11 +40,12 @@ export function whyNot(user: ServiceUser): string | undefined {
 }
 
 const asPlainUser = [`--reuid=${plainUserId}`, `--regid=${plainUserId}`, '--clear-groups'];
-/** Most machines let everybody open the tun device. Otherwise the child gets another device in its own place. */
 const tunScript = [
   'd=$(mktemp -d) && mount -t tmpfs none "$d" && mknod -m 666 "$d/tun" c 10 200',
   'mount --bind "$d/tun" /dev/net/tun; exec "$@"',
 ].join(' && ');
+/** Most machines let everybody open the tun device. Otherwise the program after it gets another device in its own place; only as root. */
+export const withOwnTun = ['unshare', '--mount', 'sh', '-c', tunScript, 'sh'] as const;
 
 /** Replaces the content of a file of the machine for the child alone. */
 const resolverScript = [
@@ -99,7 +100,7 @@ export async function attackedHost(user: ServiceUser, options: AttackedOptions =
   chmodSync(directory, 0o700);
   const settings = JSON.stringify({ isolation: 'bubblewrap', ...given, directory: join(directory, 'machines') });
   const node = [process.execPath, childScript, settings];
-  const withTun = tun ? ['unshare', '--mount', 'sh', '-c', tunScript, 'sh'] : [];
+  const withTun = tun ? withOwnTun : [];
   const withResolver =
     resolver === undefined ? [] : ['unshare', '--mount', 'sh', '-c', resolverScript, 'sh', `nameserver ${resolver}`];
   const owner = plain ? plainUserId : 0;

@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect, it, onTestFinished, type TestContext } from 'vitest';
-import { otherUser, requireRoot, runAsOther } from '../../../../../test/setup/other-user.js';
+import { otherUser, requireRoot } from '../../../../../test/setup/other-user.js';
 import { repository } from '../../../../../test/unit/house/source-imports.js';
+import { withOwnTun } from '../../../security/attacked-host.js';
 
 const execute = promisify(execFile);
 const probes = join(repository, 'local-service/test/slow/service/machine/probes.mjs');
@@ -65,7 +66,10 @@ it('as a plain user', async (context) => {
   requireRoot(context);
   requirePrograms(context, ...isolating);
   chownSync(folder, otherUser, otherUser);
-  const { stdout, stderr } = await runAsOther([probes, folder], { env: { HOME: folder } });
+  const asOther = ['setpriv', '--reuid', `${otherUser}`, '--regid', `${otherUser}`, '--clear-groups'];
+  const [program, ...args] = [...withOwnTun, ...asOther, process.execPath, probes, folder];
+  const env = { PATH: process.env.PATH ?? '', HOME: folder };
+  const { stdout, stderr } = await execute(program, args, { env, cwd: '/' });
   expect(stderr).toBe('');
   expectColumn('as a plain user', stdout);
 });
