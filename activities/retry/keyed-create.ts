@@ -35,6 +35,8 @@ export interface KeyedOptions {
   readonly client: SandboxClient;
   readonly attempt: Attempt;
   readonly endpoint: 'createSandbox' | 'forkSandbox';
+  /** Of a fork. */
+  readonly sourceId?: string;
   /** Makes the call with its key. */
   readonly send: (signal: AbortSignal) => Promise<{ readonly sandbox: Sandbox }>;
 }
@@ -64,7 +66,7 @@ export async function createIdempotently(call: KeyedCall, options: KeyedOptions)
     }
   }
   const { sandbox } = await attempt.call(options.send);
-  if (isOfOthers(call, sandbox)) {
+  if (isOfOthers(call, sandbox) || (isNamedByOthers(call, sandbox) && !(await hasNameOfSource(sandbox, options)))) {
     throw new UnexpectedResponseError(endpoint, 202, 'sandbox.name', 'belongs to another sandbox');
   }
   return { ...sandboxView(sandbox), ...((call.lookFirst || attempt.maybeSent) && { repeated: true }) };
@@ -72,13 +74,24 @@ export async function createIdempotently(call: KeyedCall, options: KeyedOptions)
 
 /**
  * True if the answer to a create is about a sandbox that this call cannot have created. A different name alone proves
- * nothing, because the service may not keep names. There are three proofs: the name belongs to another workflow, the
- * caller is not the owner, or the sandbox is older than the call.
+ * nothing, because the service may not keep names. There are three proofs: the caller is not the owner, the sandbox is
+ * older than the call, or the name belongs to another workflow.
  */
 function isOfOthers(call: KeyedCall, { name, access, createdAt }: Sandbox): boolean {
   if (name === call.name) return false;
-  if ((access ?? 'owner') !== 'owner' || (name !== undefined && ownerWorkflowId(name) !== undefined)) return true;
+  if ((access ?? 'owner') !== 'owner') return true;
   return !call.lookFirst && createdAt != null && Date.parse(createdAt) < call.firstSentAtMs - clockSkewMs;
+}
+
+function isNamedByOthers(call: KeyedCall, { name }: Sandbox): boolean {
+  return name !== undefined && name !== call.name && ownerWorkflowId(name) !== undefined;
+}
+
+/** A service that is given no name, or keeps none, may give a fork that of its source. */
+async function hasNameOfSource({ name }: Sandbox, { client, attempt, sourceId }: KeyedOptions): Promise<boolean> {
+  if (sourceId === undefined) return false;
+  const { sandbox } = await attempt.call((signal) => client.getSandbox(sourceId, { signal }));
+  return sandbox.name === name;
 }
 
 async function findByName(call: KeyedCall, { client, attempt, endpoint }: KeyedOptions): Promise<Sandbox | undefined> {

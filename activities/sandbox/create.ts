@@ -79,7 +79,7 @@ export function forkSandboxActivity(client: SandboxClient, results: ResultStore)
         const make = (signal: AbortSignal) => client.forkSandbox(sandboxId, call.body, { idempotencyKey, signal });
         return createIdempotently(
           { ...call, name: call.body.name },
-          { client, attempt, endpoint: 'forkSandbox', send: make },
+          { client, attempt, endpoint: 'forkSandbox', sourceId: sandboxId, send: make },
         );
       };
       return withSourceChange(await sendRecorded(input, { results, send }), input, { client, attempt });

@@ -23,3 +23,14 @@ it('without a name and an auto-stop, and with UUIDs as keys, a job has one sandb
   expect(stand.service.books.sandboxes()).toHaveLength(1);
   expect(stand.service.books.prompts()).toHaveLength(1);
 });
+
+it('a fork without a name is the job’s own, although it has the name that another job gave its source', async () => {
+  const { sandboxId } = await (await stand.start({ prompts: [], end: 'keep' })).result();
+  const before = stand.service.books.sandboxes().length;
+  const job = await stand.start({ source: { kind: 'fork', sandboxId: sandboxId ?? '' }, end: 'keep' });
+  const result = await job.result();
+  expect(result).toMatchObject({ outcome: 'completed', left: [] });
+  const [fork, ...more] = stand.service.books.sandboxes().slice(before);
+  expect(more).toEqual([]);
+  expect(fork).toMatchObject({ id: result.sandboxId, name: expect.stringContaining(job.workflowId) });
+});
