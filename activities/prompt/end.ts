@@ -90,10 +90,13 @@ export async function readPromptEnd(
     if (!isUnreadable(error)) throw error;
     unread.push(error.message);
   };
+  let shown: PromptEndSeen | undefined;
   if (promptId !== null) {
     try {
       const { prompt } = await attempt.call((signal) => client.getPrompt(sandboxId, promptId, { signal }));
-      return { end: endOfRecord(promptId, prompt), unread };
+      shown = endOfRecord(promptId, prompt);
+      // A record without a field for the answer: the history may have it.
+      if (prompt.result !== undefined || shown.status !== 'completed') return { end: shown, unread };
     } catch (error) {
       if (!isMissing(error)) told(error);
     }
@@ -107,6 +110,11 @@ export async function readPromptEnd(
   try {
     const events = await readNewHistory(client, sandboxId, { conversationId, attempt, onUnread }, record);
     const end = promptEndOfEvents(events, { ...input, record });
+    if (shown) {
+      const answered = { ...shown, result: end?.result ?? null };
+      const isWhole = answered.result !== null && isFinalPromptStatus(end?.status ?? '');
+      return { end: isWhole ? answered : withoutAnswer(answered), unread };
+    }
     if (end && isFinalPromptStatus(end.status)) {
       return { end: lacking.length === 0 ? end : { ...end, note: noteOf(lacking) }, unread };
     }
@@ -119,8 +127,12 @@ export async function readPromptEnd(
     return { end, unread };
   } catch (error) {
     told(error);
-    return { end: undefined, unread };
+    return { end: shown && withoutAnswer(shown), unread };
   }
+}
+
+function withoutAnswer(shown: PromptEndSeen): PromptEndSeen {
+  return { ...shown, note: [shown.note, noteOf(['the answer of the prompt'])].filter(Boolean).join(' ') };
 }
 
 const maxNoteLength = 300;

@@ -1,10 +1,11 @@
 /** Retry class `safe`, reads. */
 import { ListIncompleteError, type SandboxClient } from '../../src/client/index.js';
-import { orNullWhenMissing } from '../../src/client/missing.js';
+import { isUnreadable, orNullWhenMissing } from '../../src/client/missing.js';
 import type { DeletionOperation } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import { deletionStatuses } from '../../src/contract/workflow-safe/states.js';
 import { repeatable } from '../retry/attempt.js';
-import { staysUnreadable } from '../retry/classify.js';
+import { triesToRead } from '../retry/classify.js';
 import { sandboxView, stopView } from '../sandbox-view.js';
 import { deletionShown } from './accepted-operation.js';
 
@@ -38,28 +39,40 @@ export function createReads(client: SandboxClient) {
       });
     },
 
-    /** Reads a stop by its own id; null if the sandbox or the stop is unknown. */
+    /** Reads a stop by its own id; null if the sandbox or the stop is unknown, or its record cannot be read. */
     async getStop(sandboxId: string, stopId: string): Promise<StopView | null> {
-      return repeatable(async ({ call }) => {
-        const answer = await orNullWhenMissing(call((signal) => client.getStop(sandboxId, stopId, { signal })));
-        return answer && stopView(answer.stop);
+      return repeatable(async ({ call, attempt }) => {
+        try {
+          const answer = await orNullWhenMissing(call((signal) => client.getStop(sandboxId, stopId, { signal })));
+          return answer && stopView(answer.stop);
+        } catch (error) {
+          return nullIfUnread(error, { attempt });
+        }
       });
     },
 
-    /** Reads a deletion; null if the operation is unknown. */
+    /** Reads a deletion; null if the operation is unknown, or its record cannot be read or understood. */
     async getDeletionOperation(operationId: string): Promise<DeletionOperation | null> {
       return repeatable(async ({ call, attempt }) => {
         try {
           const answer = await orNullWhenMissing(
             call((signal) => client.getDeletionOperation(operationId, { signal })),
           );
-          return answer && deletionShown(operationId, answer);
+          const seen = answer && deletionShown(operationId, answer);
+          return seen && (deletionStatuses as readonly string[]).includes(seen.status) ? seen : null;
         } catch (error) {
-          // A read of what is deleted then shows the end.
-          if (staysUnreadable(error, { attempt })) return null;
-          throw error;
+          return nullIfUnread(error, { attempt });
         }
       });
     },
   };
+}
+
+/**
+ * Null: a read of the sandbox shows what the record would.
+ * @throws the error, if a repeat may end otherwise
+ */
+function nullIfUnread(error: unknown, { attempt }: { readonly attempt: number }): null {
+  if (isUnreadable(error) && (error.meaning === 'permanent' || attempt >= triesToRead)) return null;
+  throw error;
 }

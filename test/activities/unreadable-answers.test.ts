@@ -50,6 +50,30 @@ it.each([
   expect(await stand.run('fingerprintFile', id, '/a')).toMatchObject({ calls: 3 });
 });
 
+it.each<[string, number, string, calls: number]>([
+  ['a page of a proxy', 404, '<html>', 3],
+  ['a refused method', 405, JSON.stringify(errorBody(405, 'method_not_allowed')), 1],
+  ['a refusal without the error body', 410, '', 3],
+  ['no such call', 501, JSON.stringify(errorBody(501, 'not_implemented')), 3],
+  ['another shape', 200, JSON.stringify({ ok: true, record: {} }), 3],
+])('the record of a stop or a deletion is left to reads of the sandbox: %s', async (_, status, body, calls) => {
+  const type = body.startsWith('{') ? 'application/json' : 'text/html';
+  stand.answer((_request, response) => void response.writeHead(status, { 'content-type': type }).end(body));
+  expect(await stand.run('getStop', id, 'stop_1')).toMatchObject({ value: null, calls });
+  expect(await stand.run('getDeletionOperation', 'del_1')).toMatchObject({ value: null, calls });
+});
+
+it.each([
+  ['pending', { status: 'pending' }],
+  ['completed', { status: 'completed' }],
+  ['done', null],
+  ['COMPLETED', null],
+])('a deletion that is %s is what its record says, if the word is known', async (status, value) => {
+  stand.answer((_, response) => sendJson(response, 200, { ok: true, operation: { id: 'del_1', status } }));
+  const read = await stand.run('getDeletionOperation', 'del_1');
+  expect(read.value).toEqual(value && expect.objectContaining(value));
+});
+
 it('one unreadable answer is read again', async () => {
   let asked = 0;
   stand.answer((_, response) => {

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { idPatterns } from '../workflow-safe/ids.js';
-import { promptStatuses, sandboxStates, stopStatuses } from '../workflow-safe/states.js';
+import { deletionStatuses, promptStatuses, sandboxStates, stopStatuses } from '../workflow-safe/states.js';
 import { idText, shortText } from './short-text.js';
 
 /**
@@ -203,7 +203,7 @@ export const deletionOperationSchema = z
     id: shortText().describe('del_ and 24 hex digits'),
     sandboxId: shortText().nullish(),
     snapshotId: shortText().nullish(),
-    status: openEnum(['pending', 'running', 'completed', 'failed'], 'Poll until completed'),
+    status: openEnum(deletionStatuses, 'Poll until completed'),
     requestedAt: dateTimeOrNull('When accepted'),
     completedAt: dateTimeOrNull('When done'),
     error: z.string().nullish().describe('Why it failed'),

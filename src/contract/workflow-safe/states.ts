@@ -56,6 +56,9 @@ export const endStatuses: Readonly<Record<string, string>> = {
   'prompt.interrupted': 'interrupted',
 };
 
+/** Statuses of a deletion. Assumption: `A-deletion-operation`. */
+export const deletionStatuses = ['pending', 'running', 'completed', 'failed'] as const;
+
 /** Statuses of a stop (specification, "States and transitions"). */
 export const stopStatuses = ['pending', 'failing', 'completed', 'superseded'] as const;
 /** A listed status of a stop. */

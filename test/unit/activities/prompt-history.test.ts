@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { promptEndOfEvents } from '../../../activities/prompt/end.js';
+import { promptEndOfEvents, readPromptEnd } from '../../../activities/prompt/end.js';
 import { newPrompts, type PromptQuery } from '../../../activities/prompt/evidence.js';
 import { newTo, recordOf } from '../../../activities/prompt/record.js';
-import type { SandboxHistoryEvent } from '../../../src/contract/records/sandbox-records.js';
+import type { SandboxClient } from '../../../src/client/index.js';
+import type { Prompt, SandboxHistoryEvent } from '../../../src/contract/records/sandbox-records.js';
+import { attempt } from './attempt.js';
 
 let position = 0;
 const event = (type: string, over: Partial<SandboxHistoryEvent> = {}): SandboxHistoryEvent => {
@@ -60,6 +62,33 @@ describe('the end of a prompt in a history', () => {
 
   it('is unknown while the history lags', () => {
     expect(promptEndOfEvents([], { promptId: 'prm_1', prompt: 'a', knownPromptIds: [], record: null })).toBeUndefined();
+  });
+});
+
+describe('the answer of a prompt whose record shows its end', () => {
+  const ids = { sandboxId: 'bx_22222222', promptId: 'prm_1', conversationId: 'conv_1' };
+  const endOf = async (record: Partial<Prompt>, events: readonly SandboxHistoryEvent[] | undefined) => {
+    const client = {
+      getPrompt: async () => ({ prompt: { id: 'prm_1', status: 'completed', ...record } }),
+      listEvents: async () => ({ events }),
+    } as unknown as SandboxClient;
+    const followed = { ...ids, prompt: 'a', knownPromptIds: [] };
+    return (await readPromptEnd(client, followed, { attempt, readRecord: async () => null })).end;
+  };
+  const done = [queued('a', 'prm_1'), said('one', 'prm_1'), event('prompt.completed', { promptId: 'prm_1' })];
+  const unread = 'This could not be read: the answer of the prompt.';
+
+  it.each<[string, Partial<Prompt>, readonly SandboxHistoryEvent[], string | null, string?]>([
+    ['the record has it', { result: 'of the record' }, done, 'of the record'],
+    ['the record says that there is none', { result: null }, done, null],
+    ['only the history has it', {}, done, 'one'],
+    ['only the history has it, and another word is used for the end', { status: 'done', endedAt: 'now' }, done, 'one'],
+    ['the history does not show the end, so that it may be a part', {}, done.slice(0, 2), 'one', unread],
+    ['the history does not show the prompt', {}, [], null, unread],
+  ])('%s', async (_, record, events, result, note) => {
+    const end = await endOf(record, events);
+    expect(end).toMatchObject({ status: 'completed', result });
+    if (note !== undefined || record.status === undefined) expect(end?.note).toBe(note);
   });
 });
 
