@@ -7,9 +7,12 @@ import type { ProxiedCall } from './faults/fault-proxy.js';
 import type { Ended, Prepared, Scenario } from './scenarios/scenario.js';
 import type { World } from './world.js';
 
+/** Where a run took place. */
+export type Place = Pick<World, 'stand' | 'sourceId'>;
+
 export interface Run {
-  readonly scenario: Scenario;
-  readonly prepared: Prepared;
+  readonly scenario: Pick<Scenario, 'name' | 'makes' | 'keeps'>;
+  readonly prepared: Omit<Prepared, 'workflowId' | 'isOf' | 'run'>;
   readonly ended: Ended;
   readonly calls: readonly ProxiedCall[];
   /** Sandboxes without a machine from the service, or deleted by somebody else. */
@@ -23,7 +26,7 @@ export interface Run {
 }
 
 /** Broken promises as sentences; empty if all are kept. */
-export function brokenPromises(world: World, given: Run): string[] {
+export function brokenPromises(world: Place, given: Run): string[] {
   const { books } = world.stand.service;
   const own = books.sandboxes().filter(given.prepared.owns);
   const others = [...(given.prepared.othersPromptIds ?? []), ...(given.othersPromptIds ?? [])];
@@ -39,14 +42,14 @@ export function brokenPromises(world: World, given: Run): string[] {
   ];
 }
 
-function tooMany(_: World, { scenario, prepared, lostByOthers = 0 }: Run, own: readonly SandboxRecord[]): string[] {
+function tooMany(_: Place, { scenario, prepared, lostByOthers = 0 }: Run, own: readonly SandboxRecord[]): string[] {
   const made = own.filter(({ id }) => !prepared.given.includes(id));
   const lost = made.filter(({ gone }) => gone === 'cancelled' || gone === 'reported').length;
   const most = scenario.makes + lost + lostByOthers + (scenario.name === 'batch-prepared' ? 1 : 0);
   return made.length > most ? [`${made.length} sandboxes were made: ${made.map(({ name }) => name).join(', ')}`] : [];
 }
 
-function promptedTwice({ stand }: World, { othersPromptIds = [] }: Run, own: readonly SandboxRecord[]): string[] {
+function promptedTwice({ stand }: Place, { othersPromptIds = [] }: Run, own: readonly SandboxRecord[]): string[] {
   const counts = new Map<string, number>();
   for (const { id } of own) {
     for (const { id: promptId, text } of stand.service.books.prompts({ sandboxId: id })) {
@@ -57,7 +60,7 @@ function promptedTwice({ stand }: World, { othersPromptIds = [] }: Run, own: rea
 }
 
 /** Only reads of sandboxes that are neither the run's own nor its source. */
-function touchedOthers(world: World, { calls, prepared: { sourceId } }: Run, own: readonly SandboxRecord[]): string[] {
+function touchedOthers(world: Place, { calls, prepared: { sourceId } }: Run, own: readonly SandboxRecord[]): string[] {
   const ids = new Set(own.map(({ id }) => id));
   return calls.flatMap(({ isRead, endpoint, sandboxId }) => {
     const isFork = endpoint === 'forkSandbox' && sandboxId === (sourceId ?? world.sourceId);
@@ -69,7 +72,7 @@ function touchedOthers(world: World, { calls, prepared: { sourceId } }: Run, own
 }
 
 /** In a sandbox that stays, prompts of others run to their end, or still run. */
-function cutOthersPrompts({ stand }: World, run: Run, own: readonly SandboxRecord[]): string[] {
+function cutOthersPrompts({ stand }: Place, run: Run, own: readonly SandboxRecord[]): string[] {
   const { scenario, prepared, othersPromptIds = [], isTaken = false } = run;
   if (scenario.keeps !== true || isTaken) return [];
   const ofOthers = own
@@ -117,7 +120,7 @@ function untrueEnds({ ended, resumed }: Run, own: readonly SandboxRecord[]): str
   ];
 }
 
-function untruePrompts({ stand }: World, { othersPromptIds = [] }: Run, job: JobResult): string[] {
+function untruePrompts({ stand }: Place, { othersPromptIds = [] }: Run, job: JobResult): string[] {
   const { outcome, prompts, sandboxId } = job;
   const ofSandbox = sandboxId === null ? [] : stand.service.books.prompts({ sandboxId });
   return prompts.flatMap(({ prompt, promptId, status }, at) => {

@@ -6,7 +6,7 @@ import { allowedOutcomes, type Extent, isHarmless } from './allowed.js';
 import { brokenWorkflows } from './ended-workflows.js';
 import type { ProxiedCall, Striker } from './faults/fault-proxy.js';
 import type { Fault } from './faults/faults.js';
-import { brokenPromises, type Run } from './oracle.js';
+import { brokenPromises, type Place, type Run } from './oracle.js';
 import type { Ended, Prepared, Scenario } from './scenarios/scenario.js';
 import type { World } from './world.js';
 
@@ -154,7 +154,7 @@ const lateness = (tookMs: number, deadlineMs: number) =>
   tookMs > deadlineMs + 4_000 + marginMs ? [`took ${tookMs} ms`] : [];
 
 /** Broken promises after everything in progress has arrived. */
-export async function settled(world: World, run: Run): Promise<string[]> {
+export async function settled(world: Place, run: Run): Promise<string[]> {
   const untilMs = Date.now() + settleMs;
   for (;;) {
     const broken = brokenPromises(world, run);

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Context } from '@temporalio/activity';
 import { Pool } from 'undici';
-import { createSandboxClient, type SandboxClient } from '../../../src/client/index.js';
+import { createSandboxClient, type SandboxClient, type SandboxClientOptions } from '../../../src/client/index.js';
 
 export interface Tag {
   readonly workflowId: string;
@@ -19,7 +19,7 @@ export const tagHeader = 'x-sandflow-test-call';
 /** The maximum time of a call, in ms, whatever the activity allows: the cost of a hung call in a run. */
 const timeoutMs = 4_000;
 
-export interface TaggedClientOptions {
+export interface TaggedClientOptions extends Omit<Partial<SandboxClientOptions>, 'dispatcher'> {
   /**
    * Maximum time of a call that cannot be repeated, in ms. It has more time than the others, so that a busy machine alone
    * loses no answer. Default: 8 000.
@@ -30,13 +30,13 @@ export interface TaggedClientOptions {
 export function createTaggedClient(
   baseUrl: string,
   apiKey: string,
-  { onceTimeoutMs = 8_000 }: TaggedClientOptions = {},
+  { onceTimeoutMs = 8_000, ...options }: TaggedClientOptions = {},
 ): SandboxClient {
   const { origin } = new URL(baseUrl);
   const dispatcher = new Pool(origin, { connections: 256, pipelining: 1 }).compose(
     (dispatch) => (options, handler) => dispatch({ ...options, headers: tagged(options.headers) }, handler),
   );
-  const client = createSandboxClient({ baseUrl, apiKey, timeoutMs, dispatcher });
+  const client = createSandboxClient({ baseUrl, apiKey, timeoutMs, ...options, dispatcher });
   const short = { timeoutMs: onceTimeoutMs };
   return placed({
     ...client,

@@ -1,15 +1,8 @@
-/** Services that differ from the local one's defaults, through the command line. */
+/** A service with a bad day, through the command line. */
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import type { DeviationName, FaultInput } from '../../../../local-service/src/index.js';
+import type { FaultInput } from '../../../../local-service/src/index.js';
 import { accepted, arm, armed, readBooks, reportOf, shell } from '../../../e2e/stack/fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from '../../../e2e/stack/fixture-parts.js';
-
-const deviating: readonly [string, readonly DeviationName[]][] = [
-  ['ignores-the-name-of-a-create', ['A-create-fields']],
-  ['sends-no-prompt-id', ['A-prompt-id']],
-  ['adds-fields-that-nobody-listed', ['extra-fields']],
-  ['does-all-of-that', ['A-create-fields', 'A-prompt-id', 'extra-fields']],
-];
 
 const badGateway = { kind: 'error', status: 502, html: true } as const;
 /** No proxy page for the prompt itself, whose effect would be unknown. */
@@ -42,14 +35,6 @@ describe('an unreliable service', () => {
     stop: { status: 'completed', kept: 'saved' },
     error: null,
   };
-
-  it.concurrent.for(deviating)('does not prevent a job from completing: %s', async ([name, deviations], { expect }) => {
-    const service = await parts.startService(name, { deviations });
-    const ended = await runOn(service, name);
-    expect(reportOf(ended)).toMatchObject(completed);
-    expect(ended.exitCode).toBe(0);
-    expect(accepted(await readBooks(service))).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
-  });
 
   it.concurrent('does not prevent a job from completing if it sometimes answers with a proxy’s HTML page', async ({
     expect,

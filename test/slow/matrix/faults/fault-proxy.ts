@@ -184,7 +184,8 @@ const rows = Object.entries(endpoints).map(([name, { method, path }]) => ({
   pattern: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 
-function readEndpoint(method: string, path: string) {
+/** @param path below the base URL */
+export function readEndpoint(method: string, path: string) {
   for (const row of rows) {
     const match = row.method === method && row.pattern.exec(path);
     if (!match) continue;
