@@ -58,6 +58,8 @@ export const ends: Readonly<Record<string, Ends>> = {
   'no-stop-on-sandboxes + A-stop-answer + A-stop-read': unlike,
   'no stop on sandboxes, a stop without an id': unlike,
   'other words for the status of a stop': unlike,
+  // It shows ids that it does not take.
+  'conversation ids as numbers': { two: 'rejected: not_found' },
   'fields of forks refused': { batch: 'partly_failed: rejected: unknown_field' },
   'codes in capitals, and 409 for the first forks': { batch: 'partly_failed: rejected: FORK_FAILED' },
   'A-header-family': {
