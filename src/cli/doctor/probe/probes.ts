@@ -51,6 +51,8 @@ const ofList = (endpoint: EndpointName): Tries =>
     given(Object.values(answer).find(Array.isArray)?.[0], 'row to look at');
   };
 
+const isPromptStatus = (status: string) => promptStatuses.some((known) => known === status);
+
 /** Only a word of the service is printed: any other text may be content. */
 const wordOf = (value: string) => (/^[\w.-]{1,40}$/.test(value) ? value : 'no word');
 const namesIn = (answer: object) => `; the answer has ${Object.keys(answer).map(wordOf).join(', ')}`;
@@ -80,8 +82,10 @@ export const probes: Readonly<Partial<Record<ProbeId, Tries>>> = {
   // Of the account: these cost nothing.
   async clock({ to }) {
     const [clock] = await checkHeaders(to.apiUrl);
-    want(clock?.status === 'ok', clock?.message ?? '');
-    return clock?.message;
+    const { status, message } = given(clock, 'answer');
+    if (status === 'skipped') throw new NotTried(message);
+    want(status !== 'failed', message);
+    return message;
   },
   'A-limits': ({ ask }) => ask('getLimits'),
   'A-provider-models': ofList('listProviderModels'),
@@ -94,10 +98,13 @@ export const probes: Readonly<Partial<Record<ProbeId, Tries>>> = {
     // A key that may not delete shall create nothing.
     await refusal(at.ask('deleteSandbox', noId));
     const { omit, uuidKeys } = at.form;
-    for (const form of omit || uuidKeys ? [{ omit, uuidKeys } as RequestForm] : forms) {
+    for (const [index, form] of (omit || uuidKeys ? [{ omit, uuidKeys } as RequestForm] : forms).entries()) {
       at.use(form);
-      const made = at.create('1', bodyOf(at));
+      // A key that was refused may stay in use for some minutes.
+      const key = `1-${index}`;
+      const made = at.create(key, bodyOf(at));
       if ((await refusal(made)) !== undefined) continue;
+      at.found.key = key;
       at.found.source = (await made).sandbox;
       const variant = form.uuidKeys ? 'uuid-keys' : form.omit?.[0] === 'ttlSeconds' ? 'ttl' : '';
       const needed = Object.entries(settingsOf({ form })).map((pair) => pair.join('='));
@@ -124,23 +131,26 @@ export const probes: Readonly<Partial<Record<ProbeId, Tries>>> = {
     want(sandbox.createdBy === given(login, 'login'), 'createdBy is not the login');
   },
   async 'A-idempotency-body'(at) {
-    const { id } = given(at.found.source, 'sandbox');
-    const again = await at.create('1', Object.fromEntries(Object.entries(bodyOf(at)).reverse()));
+    const key = given(at.found.key, 'sandbox');
+    const { id } = await inState(at, isUsable);
+    const again = await at.create(key, Object.fromEntries(Object.entries(bodyOf(at)).reverse()));
     want(again.sandbox.id === id, 'the same key with the same body makes a second sandbox');
-    const other = await refusal(at.create('1', { ...bodyOf(at), monitoring: false }));
+    const other = await refusal(at.create(key, { ...bodyOf(at), monitoring: false }));
     want(other !== undefined, 'the same key with another body is accepted');
   },
-  async delivery({ config, reads, to, found, until, lagMs }) {
-    const { check, bridgeUrl } = await checkWebhook(reads, to.apiUrl);
-    // The message has URLs, which may hold secrets.
+  async delivery(at) {
+    // The messages of these checks have URLs, which may hold secrets.
+    const { check, bridgeUrl } = await checkWebhook(at.reads, at.to.apiUrl);
     if (check.status !== 'ok' || !bridgeUrl) throw new NotTried('no registration leads all events to a bridge');
-    const bridge = await checkBridge(bridgeUrl, config);
-    if (bridge.status === 'failed') throw new NotTried(bridge.message);
-    const { id } = given(found.source, 'sandbox');
-    const read = () => checkDelivery(bridgeUrl, id);
-    const { status, message } = await until(lagMs, read, (delivery) => delivery.status === 'ok');
-    want(status === 'ok', message);
-    return message;
+    if ((await checkBridge(bridgeUrl, at.config)).status === 'failed') throw new NotTried('the bridge does not answer');
+    // Before that there is no event.
+    const { id } = await inState(at, isUsable);
+    const read = async () => (await checkDelivery(bridgeUrl, id)).status;
+    // A delivery is repeated for two minutes.
+    const status = await at.until(at.lagMs * 1.5, read, (delivery) => delivery === 'ok');
+    want(status !== 'warning', 'the bridge refuses the deliveries of the service');
+    if (status !== 'ok') throw new NotTried('no event of the sandbox has reached the bridge that was asked');
+    return 'an event of the sandbox has reached the bridge';
   },
   async 'A-auto-stop-renewal'(at) {
     const before = Date.parse(given((await inState(at, isUsable)).archiveAfter, 'archiveAfter'));
@@ -188,8 +198,7 @@ export const probes: Readonly<Partial<Record<ProbeId, Tries>>> = {
     const read = async () => (await ask('getPrompt', { promptId })).prompt;
     found.record = await until(lagMs, read, ({ status }) => isFinalPromptStatus(status));
     const { status, result } = found.record;
-    const isKnown = promptStatuses.some((known) => known === status);
-    want(isKnown, `the status of a prompt is ${wordOf(status)}`);
+    want(isPromptStatus(status), `the status of a prompt is ${wordOf(status)}`);
     if (status !== 'completed') throw new NotTried(`the prompt is ${status}`);
     want(result != null, 'result is missing');
   },
@@ -199,10 +208,19 @@ export const probes: Readonly<Partial<Record<ProbeId, Tries>>> = {
     want(shown === model, 'the record names another model than the one that was sent');
   },
   async 'A-events'(at) {
-    const rows = await history(at);
+    const isEnd = ({ type }: { type: string }) => type === 'prompt.completed';
+    const rows = await at.until(
+      at.lagMs,
+      () => history(at),
+      (seen) => seen.some(isEnd),
+    );
     want(rows.length > 0, 'no row in `events` can be read');
     const isTimed = rows.every(({ createdAt }) => createdAt != null);
     want(isTimed, 'an event has no createdAt', 'timestamps');
+    // A prompt that failed or still runs has other events.
+    const { status } = at.found.record ?? {};
+    if (status !== undefined && status !== 'completed' && isPromptStatus(status))
+      throw new NotTried(`the prompt is ${status}`);
     const placeOf = (type: string) => rows.findIndex((row) => row.type === type);
     const [queued, ended] = [placeOf('prompt.queued'), placeOf('prompt.completed')];
     want(queued !== -1 && ended !== -1, 'no event has the type prompt.queued, or none prompt.completed', 'words');
@@ -258,7 +276,10 @@ export const probes: Readonly<Partial<Record<ProbeId, Tries>>> = {
     await ofList('listSandboxSnapshots')(at);
   },
   async 'A-header-family'(at) {
-    at.found.deleted = await at.remove(given(at.found.source, 'sandbox').id);
+    const removed = at.remove(given(at.found.source, 'sandbox').id);
+    const code = (await refusal(removed)) ?? 'confirmation_required';
+    if (code !== 'confirmation_required') throw new NotTried(`the delete is refused with ${code}`);
+    at.found.deleted = await removed;
     want(!at.form.headerPrefix, `deletes need SANDBOX_API_HEADER_PREFIX=${at.form.headerPrefix}`);
   },
   async 'A-deletion-operation'({ ask, found, until }) {
@@ -271,7 +292,7 @@ export const probes: Readonly<Partial<Record<ProbeId, Tries>>> = {
   },
   async 'A-deleted-key'(at) {
     given(at.found.deleted, 'accepted delete');
-    const { sandbox } = await at.create('1', bodyOf(at));
+    const { sandbox } = await at.create(given(at.found.key, 'sandbox'), bodyOf(at));
     want(sandbox.id === at.found.source?.id, 'the key of a deleted sandbox does not name it');
   },
 

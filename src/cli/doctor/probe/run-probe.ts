@@ -5,6 +5,7 @@ import { ApiError, ListIncompleteError, UnexpectedResponseError } from '../../..
 import { assumptions } from '../../../contract/assumptions.js';
 import { anySignal, timeLimit } from '../../../os/any-signal.js';
 import { tryAcquireFileLock } from '../../../os/file-lock.js';
+import { apiKeyOf } from '../../../os/key-file.js';
 import type { CommandContext } from '../../command.js';
 import { confirmed } from '../../confirmed.js';
 import { checkService } from '../../connect/check-service.js';
@@ -21,8 +22,8 @@ import { asItIs, consequences, notTried } from './what-follows.js';
 /** How long the probes, and then the deletes, may take, in ms. A read may lag by `lagMs`. */
 const budget = { probesMs: 480_000, cleanUpMs: 120_000, lagMs: 90_000 };
 
-const cost = `It creates at most two small sandboxes at a time, for at most ten minutes, and deletes them: at most 600
-machine-seconds, $0.02 at list price. It sends one prompt of five words to an agent of the account.`;
+const cost = `It creates at most two small sandboxes at a time, for at most ten minutes, and deletes them: about 600
+machine-seconds at most, $0.02 at list price, unless it is killed. It sends one prompt of five words to an agent of the account.`;
 
 /** @returns 0 if nothing is refuted and nothing is left */
 export async function runProbe(
@@ -74,7 +75,8 @@ async function probe(at: ServiceAtHand, io: CommandContext['io'], { probesMs, cl
   const notice = (text: string) => void io.stderr.write(`${text}\n`);
   const login = await checkService(at.config, { signal: io.interrupted, notice });
   // Another account neither sees nor deletes what the record names.
-  const account = createHash('sha256').update(`${sandboxService.apiUrl} ${login}`).digest('hex').slice(0, 12);
+  const owner = login ?? (await apiKeyOf(sandboxService));
+  const account = createHash('sha256').update(`${sandboxService.apiUrl} ${owner}`).digest('hex').slice(0, 12);
   const path = join(home, 'probes', `${account}.json`);
   const lock = tryAcquireFileLock(`${path}.lock`);
   if (lock === undefined) throw new UsageError('Another probe of this account is running.');
@@ -85,7 +87,8 @@ async function probe(at: ServiceAtHand, io: CommandContext['io'], { probesMs, cl
     await trial.cleanUp(cleanUpMs);
     for (const [id, tries] of Object.entries(probes)) {
       const before = trial.lines.length;
-      const { variant, ...tried } = await tries(trial).then(measured, (error) => verdictOf(error, id));
+      const trying = signal.aborted ? Promise.reject(signal.reason) : tries(trial);
+      const { variant, ...tried } = await trying.then(measured, (error) => verdictOf(error, id));
       const requests = trial.lines.slice(before);
       const isRefuted = tried.verdict === 'refuted';
       if (isRefuted && id in assumptions) record.deviations.push(variant ? `${id}.${variant}` : id);
@@ -109,7 +112,8 @@ async function probe(at: ServiceAtHand, io: CommandContext['io'], { probesMs, cl
     const isCut = error instanceof ListIncompleteError && id === 'A-paging';
     const isRefuted = error instanceof Refuted || isCut || isUnreadable;
     const variant = error instanceof Refuted ? error.variant : '';
-    if (isRefuted || isRefusal(error)) return { verdict: 'refuted', why, variant };
+    // A conflict is about the state of a sandbox at that moment.
+    if (isRefuted || (isRefusal(error) && error.status !== 409)) return { verdict: 'refuted', why, variant };
     const ended = io.interrupted.aborted ? 'interrupted' : 'the time of the probe was over';
     return { verdict: 'not tried', why: signal.aborted ? ended : why };
   }

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Query } from '../../../client/call-options.js';
 import { createCaller } from '../../../client/caller.js';
-import { ApiError } from '../../../client/index.js';
+import { ApiError, ConnectionError } from '../../../client/index.js';
 import { isMissing } from '../../../client/missing.js';
 import { bodyIn, idempotencyKeyIn } from '../../../client/request-form.js';
 import type { Config } from '../../../config.js';
@@ -30,9 +30,9 @@ export class Refuted extends Error {
 /** Nothing can be said of an assumption. */
 export class NotTried extends Error {}
 
-/** True for an answer about the request. Others are about the key, the account or a failure. */
+/** True for the service's own answer about the request. Others are about the key, the account, a proxy or a failure. */
 export const isRefusal = (error: unknown): error is ApiError =>
-  error instanceof ApiError && error.status < 429 && ![401, 402, 403].includes(error.status);
+  error instanceof ApiError && error.typed && error.status < 429 && ![401, 402, 403].includes(error.status);
 
 export interface Finding {
   /** Of an assumption, or `clock`, `key` or `delivery`. */
@@ -46,6 +46,28 @@ export interface Finding {
   readonly requests: readonly string[];
 }
 
+/** A create or a fork. `at` is in ms since the epoch; `body` and `key` are as they were sent. */
+interface Attempt {
+  readonly key: string;
+  readonly body: { readonly name?: string };
+  readonly from: string | undefined;
+  readonly at: number;
+  id?: string | null;
+}
+
+interface Made {
+  readonly at: number;
+  isAccepted?: boolean;
+  operationId?: string | undefined;
+  isStopped?: boolean;
+  isGone?: boolean;
+}
+
+/** A key names what it made for a day (specification, "Idempotency"). */
+const keyLastsMs = 86_400_000;
+/** Where keys are not honoured, each repeat makes a sandbox. */
+const repeatsAtMost = 10;
+
 /** `--assume` of the local service takes the file. */
 export interface ProbeRecord {
   readonly startedAt: string;
@@ -55,8 +77,8 @@ export interface ProbeRecord {
   settings: Readonly<Record<string, string>>;
   readonly findings: Finding[];
   /** Creates and forks. `id` is undefined while the outcome is unknown, and null if it was refused. */
-  readonly attempts: { key: string; body: { name?: string }; from: string | undefined; id?: string | null }[];
-  readonly sandboxes: Record<string, { at: number; isAccepted?: boolean; operationId?: string; isGone?: boolean }>;
+  readonly attempts: Attempt[];
+  readonly sandboxes: Record<string, Made>;
 }
 
 /** Begins a record with what the earlier run has not proven to be gone. */
@@ -83,6 +105,8 @@ interface Found {
   prompt?: ResponseOf<'sendPrompt'>;
   model?: string | undefined;
   record?: Prompt;
+  /** Of the create of the source. */
+  key?: string;
   hasRun?: true;
   stopId?: string | undefined;
   deleted?: ResponseOf<'deleteSandbox'>;
@@ -115,7 +139,8 @@ export function createTrial(given: Given) {
 
   const open = () =>
     createCaller({
-      ...{ ...form, baseUrl: to.apiUrl, allowHttp: true, apiKey: () => apiKeyOf(to) },
+      // A create is repeated as it was sent, whatever the form of this run.
+      ...{ headerPrefix: form.headerPrefix, baseUrl: to.apiUrl, allowHttp: true, apiKey: () => apiKeyOf(to) },
       onCall({ endpoint, status, errorCode, requestId }) {
         lines.push([endpoint, status ?? 'no answer', requestId].filter(Boolean).join(' '));
         if (errorCode === null) granted.add((endpoints as Readonly<Record<string, Endpoint>>)[endpoint]?.scope ?? '');
@@ -141,11 +166,25 @@ export function createTrial(given: Given) {
       return make();
     });
   }
+  /** Like `ask`. While reads may lag, a 404 of a sandbox is no answer. */
+  async function askUntilShown<Name extends EndpointName>(endpoint: Name, parts: Parts = {}) {
+    for (;;) {
+      try {
+        return await ask(endpoint, parts);
+      } catch (error) {
+        const made = sandboxes[parts.sandboxId ?? found.source?.id ?? ''];
+        const mayLag = made !== undefined && !made.isAccepted && Date.now() - made.at < lagMs;
+        if (!isMissing(error) || !mayLag) throw error;
+        await sleep(Math.min(1_000, lagMs / 4), undefined, { signal });
+      }
+    }
+  }
   const call = <Name extends EndpointName>(endpoint: Name, parts: Parts = {}) => ask(endpoint, parts, never);
   const save = () => writePrivateFile(path, `${JSON.stringify(record, undefined, 2)}\n`);
   const note = (id: string) => Object.assign(sandboxes, { [id]: sandboxes[id] ?? { at: Date.now() } });
 
-  async function send(one: ProbeRecord['attempts'][number]): Promise<ResponseOf<'forkSandbox'>> {
+  /** @param isSettled tells whether a refusal proves that there is nothing: of the first attempt it does */
+  async function send(one: Attempt, isSettled = true): Promise<ResponseOf<'forkSandbox'>> {
     const { key, body, from } = one;
     try {
       const made = await call(from ? 'forkSandbox' : 'createSandbox', { key, body, sandboxId: from });
@@ -153,7 +192,9 @@ export function createTrial(given: Given) {
       note(one.id);
       return made;
     } catch (error) {
-      if (error instanceof ApiError && error.status < 500 && error.code !== 'idempotency_in_progress') one.id = null;
+      const isRefused = error instanceof ApiError && error.typed && error.status < 500;
+      const wasNotSent = error instanceof ConnectionError && !error.requestSent;
+      if (isSettled && (wasNotSent || (isRefused && error.code !== 'idempotency_in_progress'))) one.id = null;
       throw error;
     } finally {
       await save();
@@ -168,7 +209,7 @@ export function createTrial(given: Given) {
       await save();
       return answer;
     } catch (error) {
-      const refused = error instanceof ApiError && error.code === 'confirmation_required' ? error.message : '';
+      const refused = isRefusal(error) ? error.message : '';
       const named = /([a-z][a-z0-9-]{0,40}-)confirm-delete\b/i.exec(refused)?.[1]?.toLowerCase();
       if (named === undefined || named === (form.headerPrefix ?? ownHeaderPrefix)) throw error;
       use({ headerPrefix: named });
@@ -177,7 +218,7 @@ export function createTrial(given: Given) {
   }
 
   /** One step to the end of a sandbox. @returns true once it is proven */
-  async function isGone(sandboxId: string, made: ProbeRecord['sandboxes'][string]): Promise<boolean> {
+  async function isGone(sandboxId: string, made: Made): Promise<boolean> {
     try {
       if (!made.isAccepted) await remove(sandboxId);
       const { operationId } = made;
@@ -186,19 +227,37 @@ export function createTrial(given: Given) {
       await call('getSandbox', { sandboxId });
       return false;
     } catch (error) {
+      if (isMissing(error)) return made.isAccepted === true || Date.now() - made.at >= lagMs;
+      const isRefused = error instanceof ApiError && error.status < 500 && error.status !== 429;
       // What cannot be deleted shall at least not run.
-      if (isRefusal(error) && error.code === 'confirmation_required') await call('stopSandbox', { sandboxId });
-      return isMissing(error) && (made.isAccepted === true || Date.now() - made.at >= lagMs);
+      if (isRefused && !made.isAccepted && !made.isStopped) {
+        await call('stopSandbox', { sandboxId });
+        made.isStopped = true;
+      }
+      return false;
     }
   }
 
-  /** The same key names what a lost create made, and so does the name. */
-  async function isFound(lost: ProbeRecord['attempts'][number]): Promise<boolean> {
-    const list = await call('listSandboxes').catch(() => undefined);
-    for (const row of list?.sandboxes ?? [])
-      if (lost.body.name !== undefined && row.name === lost.body.name) note(row.id);
-    await send(lost).catch(() => undefined);
-    return lost.id !== undefined;
+  /** Notes what has the name of a create: a lost answer, or a key that is not honoured. @returns false if it cannot tell */
+  async function look(): Promise<boolean> {
+    const names = new Set(attempts.flatMap(({ body }) => body.name ?? []));
+    try {
+      for (const row of (await call('listSandboxes')).sandboxes) if (names.has(row.name ?? '')) note(row.id);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  const repeats = new Map<Attempt, number>();
+  const mayRepeat = (one: Attempt) => (repeats.get(one) ?? 0) < repeatsAtMost && Date.now() - one.at < keyLastsMs;
+
+  /** The same key names what a lost create made. */
+  async function find(lost: Attempt, isListed: boolean): Promise<void> {
+    if (isListed && Date.now() - lost.at >= keyLastsMs) lost.id = null;
+    if (!mayRepeat(lost)) return;
+    repeats.set(lost, (repeats.get(lost) ?? 0) + 1);
+    await send(lost, isListed && Date.now() - lost.at >= lagMs).catch(() => undefined);
   }
 
   /** @returns the last read, which shows what is waited for unless the time was over */
@@ -212,28 +271,37 @@ export function createTrial(given: Given) {
   }
 
   return {
-    ...{ ...given, name, form, found, lines, granted, ask, use, remove, until },
+    ...{ ...given, name, form, found, lines, granted, ask: askUntilShown, use, remove, until },
     /** Creates a sandbox or, of a source, a fork. @throws NotTried if there are two sandboxes already */
     async create(key: string, body: object, from?: string): Promise<ResponseOf<'forkSandbox'>> {
       signal.throwIfAborted();
       const present = Object.values(sandboxes).filter((made) => !made.isAccepted && !made.isGone);
       if (present.length >= 2) throw new NotTried('there are two sandboxes already');
-      const sent = { key: idempotencyKeyIn(form, `${name}-${key}`), body: bodyIn(form, 'createSandbox', body), from };
+      const keyed = { key: idempotencyKeyIn(form, `${name}-${key}`), at: Date.now() };
+      const sent = { ...keyed, body: bodyIn(form, 'createSandbox', body), from };
       attempts.push(sent);
       await save();
       return send(sent);
     },
     /** @returns what could not be proven to be gone */
     async cleanUp(mostMs: number): Promise<string[]> {
-      const endsAt = Date.now() + mostMs;
-      const inTime = (isDone: () => Promise<boolean>) =>
-        until(endsAt - Date.now(), () => isDone().catch(() => false), Boolean, never);
       const lost = () => attempts.filter(({ id }) => id === undefined);
-      for (const one of lost()) await inTime(() => isFound(one));
-      for (const [id, made] of Object.entries(sandboxes)) made.isGone ||= await inTime(() => isGone(id, made));
+      await until(mostMs, lap, Boolean, never);
       await save();
       const left = Object.keys(sandboxes).filter((id) => !sandboxes[id]?.isGone);
       return [...left, ...lost().map(({ key }) => `what a create with the key ${key} made`)];
+
+      // One step for each, so that what hangs keeps nothing else alive.
+      async function lap(): Promise<boolean> {
+        const isListed = attempts.length === 0 || (await look());
+        for (const one of lost()) await find(one, isListed);
+        for (const [id, made] of Object.entries(sandboxes)) {
+          // A fork that may be lost is asked for at its source.
+          if (made.isGone || lost().some((one) => one.from === id && mayRepeat(one))) continue;
+          made.isGone = await isGone(id, made).catch(() => false);
+        }
+        return lost().length === 0 && Object.values(sandboxes).every((made) => made.isGone);
+      }
     },
     close: () => Promise.all(callers.map((caller) => caller.close())),
   };

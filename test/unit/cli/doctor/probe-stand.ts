@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { DeviationName } from '../../../../local-service/src/deviations/deviations.js';
 import { createLocalService, type LocalService } from '../../../../local-service/src/index.js';
 import type { CommandContext } from '../../../../src/cli/command.js';
 import { runProbe } from '../../../../src/cli/doctor/probe/run-probe.js';
@@ -22,10 +23,10 @@ export interface Plant {
 
 export const apiKey = 'sk_probe_key_0123456789abcdef';
 
-export async function startService() {
+export async function startService(deviations: readonly DeviationName[] = []) {
   const directory = await temporaryDirectory();
   const timings = { bootMs: 30, archiveMs: 20, deleteMs: 10, hydrationMs: 0 };
-  const service = await createLocalService({ directory, apiKey, isolation: 'plain', timings });
+  const service = await createLocalService({ directory, apiKey, isolation: 'plain', timings, deviations });
   await service.listen();
   onTestFinished(() => service.close());
   return service;
@@ -94,7 +95,7 @@ export async function probed(
       stderr: { write: (text) => (stderr += text) },
       main: { command: process.execPath, args: ['no-such-program.js'] },
       cwd: home,
-      readConfig: async () => readConfig({ SANDFLOW_PATIENCE_SECONDS: '1', ...env }),
+      readConfig: async () => readConfig({ SANDFLOW_PATIENCE_SECONDS: '30', ...env }),
       interrupted,
     },
     jobId: null,

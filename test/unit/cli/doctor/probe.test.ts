@@ -6,19 +6,33 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { DeviationName } from '../../../../local-service/src/deviations/deviations.js';
 import { probes } from '../../../../src/cli/doctor/probe/probes.js';
 import { assumptions } from '../../../../src/contract/assumptions.js';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
-import { differences, together } from './planted-differences.js';
 import { apiKey, idsOf, livingIn, probed, proxyOf, quick, startService } from './probe-stand.js';
 
 const secret = 'tok_4f9a0c7712de48ab';
+/** Of these, each is found beside the others. */
+const together: readonly DeviationName[] = [
+  ...([
+    'A-header-family',
+    'A-create-fields',
+    'A-request-form.uuid-keys',
+    'A-created-by',
+    'A-idempotency-body',
+  ] as const),
+  ...(['A-auto-stop-renewal', 'A-model-names', 'A-prompt-record', 'A-event-ids', 'A-paging', 'A-stop-answer'] as const),
+  ...(['A-stop-read', 'A-deletion-operation', 'A-deleted-key', 'A-limits'] as const),
+];
+const idOf = (name: string) => name.split('.')[0] ?? '';
 
 describe('doctor --probe', () => {
   it('refutes nothing at a service that does what the register says, and names every assumption once', async () => {
     const service = await startService();
-    const { exitCode, findings, left, stderr } = await probed((await proxyOf(service)).url);
+    const { exitCode, findings, left, stderr, error } = await probed((await proxyOf(service)).url);
+    expect(error).toBeUndefined();
     expect(idsOf(findings, 'refuted')).toEqual([]);
     expect(
       idsOf(
@@ -37,13 +51,9 @@ describe('doctor --probe', () => {
   });
 
   it('finds differences that come together, says what follows, and tells no secret and no content', async () => {
-    const service = await startService();
-    const names = Object.keys(differences).filter((name) => !/refused|promptId|event first/.test(name));
-    const plant = together(names);
+    const service = await startService(together);
     const stand = await proxyOf(service, () => ({
-      ...plant,
-      answer(shown, request) {
-        plant.answer?.(shown, request);
+      answer(shown) {
         Object.assign(shown.body, { url: `https://a.example/?_token=${secret}`, envContents: `TOKEN=${secret}` });
       },
     }));
@@ -52,19 +62,19 @@ describe('doctor --probe', () => {
     const registered = { method: 'POST', headers, body: JSON.stringify(hook) };
     expect((await fetch(`${service.url}/webhooks`, registered)).status).toBe(201);
     const { exitCode, stdout, stderr, records } = await probed(stand.url, { json: false });
-    const refuted = names.flatMap((name) => differences[name]?.refutes ?? []);
+    const refuted = together.map(idOf);
     for (const id of refuted) expect(stdout).toMatch(new RegExp(`^refuted +${id} .*\\n {34}\\S`, 'm'));
     expect(stdout.match(/^refuted .*/gm)).toHaveLength(refuted.length);
-    for (const name of names) expect(stdout).toContain(differences[name]?.says);
-    expect(stdout).toMatch(/^confirmed +A-limits +\(getLimits 200\)$/m);
+    for (const mend of ['deletes need SANDBOX_API_HEADER_PREFIX=x-box-', 'creates need SANDBOX_API_UUID_KEYS=true'])
+      expect(stdout).toContain(mend);
+    expect(stdout).toMatch(/^confirmed +A-environment-list +\(listEnvironments 200\)$/m);
     expect(stdout).toMatch(/^not tried +It would open the machine\. A-desktop /m);
     expect(stdout).toMatch(/^Deleted, and seen to be gone: bx_\w{8}, bx_\w{8}/m);
     expect(exitCode).toBe(1);
     expect(livingIn(service)).toEqual([]);
     expect(records).toMatchObject([{ mode: 0o600 }]);
-    const uuidKeys = 'A-request-form.uuid-keys';
     expect(JSON.parse(records[0]?.text ?? '')).toMatchObject({
-      deviations: expect.arrayContaining(refuted.map((id) => (id === 'A-request-form' ? uuidKeys : id))),
+      deviations: expect.arrayContaining([...together]),
       settings: { SANDBOX_API_HEADER_PREFIX: 'x-box-', SANDBOX_API_UUID_KEYS: 'true' },
     });
     for (const text of [stdout, stderr, ...records.map((one) => one.text)]) {
@@ -73,9 +83,8 @@ describe('doctor --probe', () => {
   });
 
   it('stops and names what it may not delete, and deletes it once the setting is right', async () => {
-    const service = await startService();
-    const { request } = together(['another header family']);
-    const stand = await proxyOf(service, () => ({ request, answer: ({ body }) => void delete body.message }));
+    const service = await startService(['A-header-family']);
+    const stand = await proxyOf(service, () => ({ answer: ({ body }) => void delete body.message }));
     const home = await temporaryDirectory();
     const first = await probed(stand.url, { home, within: { ...quick, cleanUpMs: 300 } });
     expect(idsOf(first.findings, 'refuted')).toEqual(['A-header-family']);
@@ -87,16 +96,15 @@ describe('doctor --probe', () => {
     expect(livingIn(service)).toEqual([]);
   });
 
-  it.each(['', 'no name kept'])(
+  it.each([[], ['A-create-fields' as const]])(
     'leaves nothing after an end at each write and a second run (%s)',
-    async (difference) => {
-      const service = await startService();
+    async (...deviations) => {
+      const service = await startService(deviations);
       const isWrite = /^POST \/v1\/sandboxes(\/\w+\/fork)?$|^DELETE/;
       for (let last = 1; ; last += 1) {
         let [writes, isDead] = [0, false];
-        const plant = together([difference]);
         const stand = await proxyOf(service, () => ({
-          request: (request) => (isDead ? undefined : plant.request?.(request)),
+          request: () => (isDead ? undefined : {}),
           answer(_, { method, url }) {
             if (isWrite.test(`${method} ${url}`)) writes += 1;
             // The service has taken the request, and its answer is lost.
@@ -105,7 +113,9 @@ describe('doctor --probe', () => {
           },
         }));
         const home = await temporaryDirectory();
-        await probed(stand.url, { home, within: { ...quick, cleanUpMs: 20 } });
+        // A dead service is given up soon.
+        const env = { SANDFLOW_PATIENCE_SECONDS: '1' };
+        await probed(stand.url, { home, env, within: { ...quick, cleanUpMs: 20 } });
         const wasReached = isDead;
         [writes, isDead] = [Number.NEGATIVE_INFINITY, false];
         const { left, records } = await probed(stand.url, { home, within: { ...quick, probesMs: 1 } });
@@ -115,6 +125,35 @@ describe('doctor --probe', () => {
       }
     },
   );
+
+  it('forgets no lost create because its repeat is refused', async () => {
+    const service = await startService(['A-create-fields']);
+    let [creates, isFull] = [0, true];
+    const stand = await proxyOf(service, () => ({
+      answer(shown, { method, url }) {
+        if (method !== 'POST' || !url.endsWith('/sandboxes')) return undefined;
+        creates += 1;
+        if (creates === 1) return 'close';
+        if (isFull) Object.assign(shown, { status: 429, body: { ok: false, code: 'limit_reached', message: 'no' } });
+        return undefined;
+      },
+    }));
+    const home = await temporaryDirectory();
+    const first = await probed(stand.url, { home, within: { ...quick, cleanUpMs: 2_000 } });
+    const key = expect.stringMatching(/^what a create with the key sandflow-probe-/);
+    expect({ exitCode: first.exitCode, left: first.left }).toEqual({ exitCode: 1, left: [key] });
+    expect(livingIn(service)).toHaveLength(1);
+    isFull = false;
+    const { left } = await probed(stand.url, { home, within: { ...quick, probesMs: 1 } });
+    expect({ left, living: livingIn(service) }).toEqual({ left: [], living: [] });
+  });
+
+  it('takes the header of deletes from a refusal with any code', async () => {
+    const service = await startService(['A-header-family', 'A-confirmation']);
+    const { findings, left } = await probed(service.url);
+    expect(idsOf(findings, 'refuted')).toEqual(['A-header-family']);
+    expect({ left, living: livingIn(service) }).toEqual({ left: [], living: [] });
+  });
 
   it('writes each create down before it is sent, and its id before the next call', async () => {
     const service = await startService();
@@ -186,6 +225,18 @@ describe('doctor --probe', () => {
     const late = findings.filter(({ why }) => why === 'the time of the probe was over').map(({ id }) => id);
     expect(late).toEqual(expect.arrayContaining(['A-files', 'A-prompt-id', 'A-fork', 'A-stop-answer']));
     expect({ left, living: livingIn(service) }).toEqual({ left: [], living: [] });
+  });
+
+  it('writes a record with which a local service does the same', async () => {
+    const deviations = ['A-header-family', 'A-stop-answer', 'A-events.newest-first'] as const;
+    const first = await probed((await startService(deviations)).url);
+    const record = JSON.parse(first.records[0]?.text ?? '') as { readonly deviations: readonly DeviationName[] };
+    expect(record.deviations.toSorted()).toEqual(deviations.toSorted());
+    const again = await probed((await startService(record.deviations)).url);
+    expect(idsOf(again.findings, 'refuted')).toEqual(idsOf(first.findings, 'refuted'));
+    expect(again.findings.map(({ id, verdict }) => [id, verdict])).toEqual(
+      first.findings.map(({ id, verdict }) => [id, verdict]),
+    );
   });
 
   it('creates nothing with a key that may not delete', async () => {
