@@ -32,7 +32,9 @@ it('a prompt that Temporal does not let a worker hand over is followed on by sha
       calls.reads += 1;
       return { sandbox: { id, state } };
     },
-    getPrompt: async (_, id) => ({ prompt: { id, status: state === 'running' ? 'running' : 'completed' } }),
+    getPrompt: async (_, id) => ({
+      prompt: { id, status: state === 'running' ? 'running' : 'completed', result: null },
+    }),
   };
   const taskQueue = `refused-${randomBytes(4).toString('hex')}`;
   const activities = createFollowActivities({

@@ -28,18 +28,18 @@ async function startBoth(hasSecret: boolean) {
 
 describe('the delivery of a webhook, end to end', () => {
   it('is confirmed once an event of the sandbox of the probe has come', async () => {
-    const { service, bridge } = await startBoth(true);
+    const { service } = await startBoth(true);
     const { findings } = await probed(service.url);
-    const why = `an event of the sandbox has reached ${bridge.url}`;
+    const why = 'an event of the sandbox has reached the bridge';
     expect(findings.find(({ id }) => id === 'delivery')).toMatchObject({ verdict: 'confirmed', why });
     expect(idsOf(findings, 'refuted')).toEqual([]);
     expect(idsOf(findings, 'confirmed')).toContain('A-webhook-record');
   });
 
-  it('is refuted by a bridge that refuses all events, and says why', async () => {
+  it('is refuted by a bridge that refuses all events', async () => {
     const { service } = await startBoth(false);
     const { findings, exitCode, records } = await probed(service.url);
-    const finding = { verdict: 'refuted', why: expect.stringMatching(/has refused .* another secret signed it/) };
+    const finding = { verdict: 'refuted', why: 'the bridge refuses the deliveries of the service' };
     expect(findings.find(({ id }) => id === 'delivery')).toMatchObject(finding);
     expect(JSON.parse(records[0]?.text ?? '')).toMatchObject({ deviations: [], settings: {} });
     expect(exitCode).toBe(1);
@@ -49,7 +49,7 @@ describe('the delivery of a webhook, end to end', () => {
     const { service, bridge } = await startBoth(true);
     await bridge.close();
     const { findings } = await probed(service.url);
-    const finding = { verdict: 'not tried', why: expect.stringContaining('/readyz does not answer') };
+    const finding = { verdict: 'not tried', why: 'the bridge does not answer' };
     expect(findings.find(({ id }) => id === 'delivery')).toMatchObject(finding);
   });
 });
