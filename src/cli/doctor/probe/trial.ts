@@ -34,6 +34,10 @@ export class NotTried extends Error {}
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.typed && error.status < 429 && ![401, 402, 403].includes(error.status);
 
+const isRefusedAtFirst = (error: unknown) =>
+  (error instanceof ConnectionError && !error.requestSent) ||
+  (error instanceof ApiError && error.typed && error.status < 500 && error.code !== 'idempotency_in_progress');
+
 export interface Finding {
   /** Of an assumption, or `clock`, `key` or `delivery`. */
   readonly id: string;
@@ -183,8 +187,8 @@ export function createTrial(given: Given) {
   const save = () => writePrivateFile(path, `${JSON.stringify(record, undefined, 2)}\n`);
   const note = (id: string) => Object.assign(sandboxes, { [id]: sandboxes[id] ?? { at: Date.now() } });
 
-  /** @param isSettled tells whether a refusal proves that there is nothing: of the first attempt it does */
-  async function send(one: Attempt, isSettled = true): Promise<ResponseOf<'forkSandbox'>> {
+  /** @param provesNothing tells whether a failure proves that nothing was made. Default: of a first call, any refusal */
+  async function send(one: Attempt, provesNothing = isRefusedAtFirst): Promise<ResponseOf<'forkSandbox'>> {
     const { key, body, from } = one;
     try {
       const made = await call(from ? 'forkSandbox' : 'createSandbox', { key, body, sandboxId: from });
@@ -192,9 +196,7 @@ export function createTrial(given: Given) {
       note(one.id);
       return made;
     } catch (error) {
-      const isRefused = error instanceof ApiError && error.typed && error.status < 500;
-      const wasNotSent = error instanceof ConnectionError && !error.requestSent;
-      if (isSettled && (wasNotSent || (isRefused && error.code !== 'idempotency_in_progress'))) one.id = null;
+      if (provesNothing(error)) one.id = null;
       throw error;
     } finally {
       await save();
@@ -257,7 +259,8 @@ export function createTrial(given: Given) {
     if (isListed && Date.now() - lost.at >= keyLastsMs) lost.id = null;
     if (!mayRepeat(lost)) return;
     repeats.set(lost, (repeats.get(lost) ?? 0) + 1);
-    await send(lost, isListed && Date.now() - lost.at >= lagMs).catch(() => undefined);
+    const isSettled = isListed && Date.now() - lost.at >= lagMs;
+    await send(lost, (error) => isSettled && isRefusal(error) && isRefusedAtFirst(error)).catch(() => undefined);
   }
 
   /** @returns the last read, which shows what is waited for unless the time was over */

@@ -143,6 +143,8 @@ describe('doctor --probe', () => {
     const key = expect.stringMatching(/^what a create with the key sandflow-probe-/);
     expect({ exitCode: first.exitCode, left: first.left }).toEqual({ exitCode: 1, left: [key] });
     expect(livingIn(service)).toHaveLength(1);
+    const again = await probed(stand.url, { home, within: { ...quick, probesMs: 1, cleanUpMs: 2_500 } });
+    expect(again.left).toEqual([key]);
     isFull = false;
     const { left } = await probed(stand.url, { home, within: { ...quick, probesMs: 1 } });
     expect({ left, living: livingIn(service) }).toEqual({ left: [], living: [] });
