@@ -123,12 +123,11 @@ async function readReady(url: string): Promise<{ readonly status: number; readon
   return { status: response.status, body: (await answerText(response)).slice(0, 300) };
 }
 
-/** Whether the bridge has received an event of the sandbox, and why not. Deliveries are repeated for two minutes. */
-export async function checkDelivery(bridgeUrl: string, sandboxId: string): Promise<Check> {
+/** Whether an event of the sandbox has reached the bridge, or whether it refuses what comes. */
+export async function checkDelivery(bridgeUrl: string, sandboxId: string): Promise<'arrived' | 'refused' | 'missing'> {
   const { body } = await readReady(`${withoutEndSlashes(bridgeUrl)}/readyz?sandbox=${encodeURIComponent(sandboxId)}`);
-  if (hasEvent(body)) return ok('bridge', `an event of the sandbox has reached ${bridgeUrl}`);
-  const none = `no event of the sandbox has reached ${bridgeUrl}`;
-  return refusing(bridgeUrl, body) ?? failed('bridge', none, 'Check that the service can reach the registered URL.');
+  if (hasEvent(body)) return 'arrived';
+  return readRefusals(body) ? 'refused' : 'missing';
 }
 
 /** The secret of this machine may agree with the bridge's, and both be other than the service's. Also the clock. */
