@@ -88,7 +88,8 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse): Api
   const envelope = errorEnvelopeSchema.safeParse(parsed);
   if (!envelope.success) {
     const code = `http_${status}`;
-    return new ApiError(`The answer was ${status} without the error body of the service. A proxy may have sent it.`, {
+    const sender = redirectOf(endpoint, response) ?? 'A proxy may have sent it.';
+    return new ApiError(`The answer was ${status} without the error body of the service. ${sender}`, {
       endpoint,
       status,
       code,
@@ -116,6 +117,14 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse): Api
     retryAfterMs: retryAfterMs(response.header('retry-after'), Date.now()),
     details: payloadBytes(details) > maxDetailsBytes ? null : details,
   });
+}
+
+/** Where a redirect leads: the address of the service may have changed. Not its query, which may hold a secret. */
+function redirectOf(endpoint: CallName, { status, header }: ExchangeResponse): string | undefined {
+  const target = header('location');
+  if (status < 300 || status >= 400 || !target || !URL.canParse(target)) return undefined;
+  const { origin, pathname } = new URL(target);
+  return `It redirects ${endpoint} to ${cut(withoutSecrets(`${origin}${pathname}`), maxUrlLength)}.`;
 }
 
 /** Names the action that the call needs, if the message of the service does not. */

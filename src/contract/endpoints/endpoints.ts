@@ -56,12 +56,23 @@ export function pathOf<Name extends EndpointName>(
   return endpoints[name].path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(values[key] ?? ''));
 }
 
-/** The shape of every error body of the service (specification, "Errors"). It is read liberally. */
-export const errorEnvelopeSchema = z.looseObject({
-  ok: z.literal(false),
-  status: z.number().optional(),
-  code: z.string(),
-  message: z.string().nullish(),
-  error: z.looseObject({ details: z.looseObject({}).nullish() }).nullish(),
-  requestId: z.string().nullish(),
-});
+/** The shape of every error body of the service (specification, "Errors"). Read liberally: what only `error` says counts too. */
+export const errorEnvelopeSchema = z.preprocess(
+  withOuterFields,
+  z.looseObject({
+    ok: z.literal(false),
+    status: z.number().optional(),
+    code: z.string(),
+    message: z.string().nullish(),
+    error: z.looseObject({ details: z.looseObject({}).nullish() }).nullish(),
+    requestId: z.string().nullish(),
+  }),
+);
+
+/** The specification repeats `code` and `message` in `error`, and a service may give them only there. */
+function withOuterFields(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  const { ok, success, code, message, error } = body as Readonly<Record<string, unknown>>;
+  const inner = (typeof error === 'object' ? error : {}) as Readonly<Record<string, unknown>> | null;
+  return { ...body, ok: ok ?? success, code: code ?? inner?.code, message: message ?? inner?.message };
+}

@@ -76,9 +76,14 @@ const legacyCodes: Readonly<Record<string, ErrorCode>> = {
   api_key_box_forbidden: 'api_key_sandbox_forbidden',
 };
 
-/** Translates a code of the legacy vocabulary to the current vocabulary. Any other code is returned unchanged. */
+/**
+ * Translates a code of the legacy vocabulary to the current vocabulary, and a listed code that is written otherwise, such
+ * as `FORK_FAILED`. Any other code is returned unchanged.
+ */
 export function currentErrorCode(code: string): string {
-  return Object.hasOwn(legacyCodes, code) ? (legacyCodes[code] ?? code) : code;
+  const written = code.toLowerCase().replaceAll('-', '_');
+  if (Object.hasOwn(legacyCodes, written)) return legacyCodes[written] ?? code;
+  return Object.hasOwn(errorCodes, written) ? written : code;
 }
 
 /**

@@ -61,7 +61,6 @@ export const ends: Readonly<Record<string, Ends>> = {
   // It shows ids that it does not take.
   'conversation ids as numbers': { two: 'rejected: not_found' },
   'fields of forks refused': { batch: 'partly_failed: rejected: unknown_field' },
-  'codes in capitals, and 409 for the first forks': { batch: 'partly_failed: rejected: FORK_FAILED' },
   'A-header-family': {
     cleanup: 'applied: failed',
     batch: 'completed, deletion refused',

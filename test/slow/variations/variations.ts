@@ -254,10 +254,10 @@ const ofFiles: Readonly<Record<string, Row>> = {
 const envelopes: Readonly<Record<string, Row>> = {
   'no type in answers': { rewrites: () => ({ answer: ({ body }) => drop('type')(part(body)) }) },
   'success for ok': { rewrites: () => ({ answer: ({ body }) => rename('ok', 'success')(part(body)) }) },
-  'refusals only in error, and 429 for the first create': {
+  'refusals only in error, and 429 for the first create and prompt': {
     rewrites: both(
       inRefusals(drop('code', 'message', 'status', 'type', 'requestId')),
-      atFirst('createSandbox', 1, () => refusal(429, 'rate_limited')),
+      atFirst(['createSandbox', 'sendPrompt'], 1, () => refusal(429, 'rate_limited')),
     ),
   },
   'codes in capitals, and 409 for the first forks': {

@@ -112,6 +112,35 @@ describe('an error answer', () => {
     },
   );
 
+  it.each<[string, (whole: Record<string, unknown>) => object]>([
+    ['only in error', ({ ok, error }) => ({ ok, error })],
+    ['with an error that is null', (whole) => ({ ...whole, error: null })],
+    ['with success instead of ok', ({ ok: _, ...whole }) => ({ ...whole, success: false })],
+    ['with a code in capitals', (whole) => ({ ...whole, code: 'DAILY_LIMIT_REACHED' })],
+    ['with a code with hyphens', (whole) => ({ ...whole, code: 'daily-limit-reached' })],
+  ])('is the same refusal %s', async (_, written) => {
+    const client = await clientOf(429, written(errorBody(429, 'daily_limit_reached', 'No more today')));
+    const error = await rejectionOf(client.sendPrompt(id, { prompt: 'x' }));
+    expect(error).toMatchObject({ typed: true, code: 'daily_limit_reached', meaning: 'throttled_for_long' });
+    expect(error).toHaveProperty('message', 'No more today (429 daily_limit_reached)');
+  });
+
+  it.each([
+    ['without an envelope', { error: { code: 'rate_limited', message: 'x' } }],
+    ['without a code', { ok: false, error: 'rate_limited' }],
+    ['with a code that is a number', { ok: false, error: { code: 429 } }],
+  ])('%s may be that of a gateway, and is no refusal', async (_, body) => {
+    expect(await rejectionOf((await clientOf(429, body)).getMe())).toMatchObject({ typed: false, code: 'http_429' });
+  });
+
+  it.each([
+    ['https://new.example/v2/me?token=abc', 'It redirects getMe to https://new.example/v2/me.'],
+    ['/elsewhere', 'A proxy may have sent it.'],
+  ])('that redirects to %s says so without the query', async (location, text) => {
+    const error = await rejectionOf((await clientOfText(308, '', { location })).getMe());
+    expect(error).toHaveProperty('message', `The answer was 308 without the error body of the service. ${text}`);
+  });
+
   it('with null in optional fields is typed', async () => {
     const body = { ...errorBody(404, 'sandbox_not_found'), error: { details: null }, requestId: null };
     await expect((await clientOf(404, body)).getMe()).rejects.toMatchObject({ typed: true, code: 'sandbox_not_found' });

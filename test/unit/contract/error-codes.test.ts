@@ -93,7 +93,11 @@ describe('S15: the legacy vocabulary', () => {
     ['box_not_promptable', 'sandbox_not_promptable'],
     ['box_not_found', 'sandbox_not_found'],
     ['api_key_box_forbidden', 'api_key_sandbox_forbidden'],
+    ['BOX_NOT_FOUND', 'sandbox_not_found'],
     ['rate_limited', 'rate_limited'],
+    ['RATE_LIMITED', 'rate_limited'],
+    ['fork-failed', 'fork_failed'],
+    ['Not_Listed', 'Not_Listed'],
     ['toString', 'toString'],
   ])('%s is %s', (legacy, current) => {
     expect(currentErrorCode(legacy)).toBe(current);

@@ -51,3 +51,13 @@ test('S6: a reordered event arrives after its successor', async () => {
   await receiver.waitFor(2);
   expect(receiver.received.map(({ body }) => body.type)).toEqual(['sandbox.archived', 'sandbox.ready']);
 });
+
+test('deliveries of another header family have its names only', async () => {
+  const under = await startService({ deviations: ['A-header-family'] });
+  const receiver = await startReceiver();
+  await register(under, receiver.url, ['sandbox.ready']);
+  await under.ready();
+  const [delivery] = await receiver.waitFor(1);
+  const own = Object.keys(delivery?.headers ?? {}).filter((name) => name.startsWith('x-'));
+  expect(own.sort()).toEqual(['attempt', 'delivery', 'event', 'signature', 'timestamp'].map((name) => `x-box-${name}`));
+});

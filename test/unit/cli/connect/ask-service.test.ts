@@ -22,6 +22,7 @@ const faults: Readonly<Record<string, Fault>> = {
   'a 409': (response) => sendJson(response, 409, errorBody(409, 'account_not_ready')),
   garbage: (response) => void response.writeHead(200).end('{"ok": tr'),
   'a good answer of something else': (response) => sendJson(response, 200, { hello: 'world' }),
+  'a redirect': (response) => void response.writeHead(308, { location: 'https://new.example/v1' }).end(),
   'a dropped answer': (response) => void response.destroy(),
 };
 
@@ -97,6 +98,8 @@ describe('the initial requests of a command', () => {
     ['a 502 of a proxy', 'not_the_service', 'another server answers at its address'],
     ['a 401 of a proxy', 'not_the_service', 'another server answers at its address'],
     ['garbage', 'not_the_service', 'another server answers at its address'],
+    ['a good answer of something else', 'not_the_service', '`ok` of its response is not true'],
+    ['a redirect', 'not_the_service', 'redirects getMe to https://new.example/v1'],
     ['a 503 of the service', 'http_500', 'answers with errors for'],
     ['a 429', 'rate_limited', 'throttles this key for'],
     ['a 409', 'account_not_ready', 'is not ready for'],
