@@ -182,7 +182,8 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
   };
 }
 
-function requestForm(env: Environment): RequestForm {
+/** @throws SandflowError `bad_configuration` */
+export function requestForm(env: Environment): RequestForm {
   const headerPrefix = env.SANDBOX_API_HEADER_PREFIX?.toLowerCase();
   if (headerPrefix !== undefined && !isHeaderPrefix(headerPrefix)) {
     const message =

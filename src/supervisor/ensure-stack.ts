@@ -2,11 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../config.js';
+import { type Config, requestForm } from '../config.js';
+import type { RequestForm } from '../contract/request-form.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { apiKeyOf } from '../os/key-file.js';
 import { makeFoldersSync } from '../os/make-folders.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
+import { readAssumed } from './assumed.js';
 import { type MainProgram, supervisorCommand } from './children.js';
 import { askSupervisor, joinSupervisor, type Presence } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
@@ -34,6 +36,8 @@ export interface EnsureStackOptions {
 }
 
 export interface StackHandle extends StackDescription, Omit<Presence, 'stack'> {
+  /** What requests need for a service that plays another one. */
+  readonly form: RequestForm;
   readonly sandboxApiKey: string;
   /**
    * Key file of the configured service or, without one, of the local service. Undefined if only the environment has the
@@ -57,6 +61,7 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
   const settings = settingsDigest(config);
   const client = { pid: process.pid, command: options.command ?? 'sandflow' };
   let spawned: ChildProcess | undefined;
+  let { assumed } = config;
   try {
     for (let spawns = 0; ; ) {
       const joined = await joinSupervisor({ stateFile: paths.stateFile, settings, client, onProgress, signal });
@@ -67,7 +72,8 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
         if (spawns === maxSpawns) break;
         const ended = spawns === 0 ? await readStackRecord(paths.recordFile) : undefined;
         if (ended) onProgress(`${endedText(ended)} It is started again.`);
-        spawned = spawnSupervisor(main, config, paths);
+        if (ended?.assumed) assumed ??= await readAssumed(ended.assumed);
+        spawned = spawnSupervisor(main, { ...config, assumed }, paths);
         spawns += 1;
       }
       await sleep(retryMs, undefined, { signal });
@@ -91,7 +97,8 @@ async function handleOf({ stack, lost, release }: Presence, config: Config, path
   const sandboxApiKeyFile = sandboxService ? sandboxService.apiKeyFile : paths.localApiKeyFile;
   try {
     const sandboxApiKey = await apiKeyOf(sandboxService ?? { apiKeyFile: paths.localApiKeyFile });
-    return { ...stack, sandboxApiKey, sandboxApiKeyFile, lost, release };
+    const form = stack.assumed ? requestForm((await readAssumed(stack.assumed)).settings) : {};
+    return { ...stack, sandboxApiKey, sandboxApiKeyFile, form, lost, release };
   } catch (error) {
     release();
     throw error;

@@ -6,6 +6,8 @@ import { readJsonFile, writePrivateFile } from '../os/private-file.js';
 const stackRecordSchema = z.object({
   /** True after `sandflow up`, until `sandflow down`: the next stack of this home stays up while it is idle, too. */
   kept: z.boolean(),
+  /** The record that it plays (`--assume`); the next stack of this home plays it, too. */
+  assumed: z.string().optional(),
   /** When the supervisor last looked, in ISO 8601. */
   seenAt: z.string(),
   /** What was open then; null if Temporal did not answer. */

@@ -88,7 +88,8 @@ export function createStackWatch(
     if (isClosed) return;
     openAtLast = jobs;
     const seenAt = new Date().toISOString();
-    await writeStackRecord(recordFile, { kept, seenAt, openJobs: jobs, activeSchedules: schedules });
+    const assumed = config.assumed?.file;
+    await writeStackRecord(recordFile, { kept, assumed, seenAt, openJobs: jobs, activeSchedules: schedules });
   };
 
   /** Never rejects: without a disk, nothing is remembered, and the stack runs on. */

@@ -192,7 +192,7 @@ interface StackParts {
 }
 
 function describe(
-  { temporal: configured, sandboxService }: Config,
+  { temporal: configured, sandboxService, assumed }: Config,
   { temporal, local, bridge, ports }: StackParts,
 ): StackDescription {
   return {
@@ -200,6 +200,7 @@ function describe(
     namespace: temporal?.namespace ?? configured.connect.namespace ?? 'default',
     uiUrl: temporal?.url,
     sandboxApiUrl: local?.apiUrl ?? sandboxService?.apiUrl ?? '',
+    assumed: assumed?.file,
     bridgeUrl: bridge?.url,
     bridgeAddress: bridgeAddress(ports.bridge),
   };

@@ -57,12 +57,22 @@ export async function findAddresses(
 }
 
 function embeddedAddresses(config: Config, stack: StackHandle): Addresses {
-  const { temporalAddress, namespace, uiUrl, sandboxApiUrl, sandboxApiKey, sandboxApiKeyFile, bridgeUrl, release } =
-    stack;
+  const {
+    temporalAddress,
+    namespace,
+    uiUrl,
+    sandboxApiUrl,
+    sandboxApiKey,
+    sandboxApiKeyFile,
+    bridgeUrl,
+    form,
+    release,
+  } = stack;
   const service = config.sandboxService ?? {
     apiUrl: sandboxApiUrl,
     apiKey: sandboxApiKey,
     apiKeyFile: sandboxApiKeyFile,
+    ...form,
   };
   return {
     config: { ...config, sandboxService: service },
