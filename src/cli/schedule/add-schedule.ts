@@ -33,7 +33,7 @@ export async function addSchedule(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  const read = await readSchedule({ ...options, name, file }, context);
+  const read = await readSchedule(name, file, options, context);
   try {
     const { what, schedule } = await withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
       await warnOfEmbedded(platform.config, reporter);

@@ -1,13 +1,5 @@
 import type { AddCommand } from '../command.js';
-import {
-  declareAdd,
-  declareApply,
-  declareChange,
-  declareList,
-  declareRunNow,
-  declareSchedules,
-  declareShow,
-} from './options.js';
+import { changes, declareAdd, declareChange, declareList, declareSchedules, declareShow } from './options.js';
 
 /** `sandflow schedule`: jobs, batches and cleanups by a timetable. */
 export const addSchedules: AddCommand = (parent, context) => {
@@ -16,19 +8,13 @@ export const addSchedules: AddCommand = (parent, context) => {
     context.undone = 'added no schedule';
     await (await import('./add-schedule.js')).addSchedule(name, file, options, context);
   });
-  declareApply(schedules).action(async (file, options) =>
-    (await import('./apply-schedules.js')).applySchedules(file, options, context),
-  );
   declareList(schedules).action(async (options) =>
     (await import('./show-schedule.js')).printSchedules(options, context),
   );
   declareShow(schedules).action(async (name, options) =>
     (await import('./show-schedule.js')).showSchedule(name, options, context),
   );
-  declareRunNow(schedules).action(async (name, options) => {
-    context.exitCode = await (await import('./change-schedule.js')).runNow(name, options, context);
-  });
-  for (const change of ['pause', 'resume', 'remove'] as const) {
+  for (const change of Object.keys(changes) as (keyof typeof changes)[]) {
     declareChange(schedules, change).action(async (name, options) =>
       (await import('./change-schedule.js')).changeOne(change, { ...options, name }, context),
     );

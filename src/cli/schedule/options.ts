@@ -8,7 +8,6 @@ Examples:
   sandflow schedule add issues batch.yaml --cron @daily
   sandflow schedule add cleanup policy.yaml                    when the first window of the policy opens
   sandflow schedule show nightly                               what it runs, its next and its last runs
-  sandflow schedule apply schedules.yaml                       a set of schedules, as a file says
   sandflow jobs list --schedule nightly                        its runs
 `;
 
@@ -33,8 +32,7 @@ The id of each run is the name with the time in UTC, like nightly-261127-0130,
 and its label is schedule=nightly.
 `;
 
-/** The default of `--catch-up`, and of `catchUp` in a file of schedules. */
-export const defaultCatchUp = `${defaultCatchUpMs / 3_600_000}h`;
+const defaultCatchUp = `${defaultCatchUpMs / 3_600_000}h`;
 
 export const declareAdd = (parent: Parent) =>
   parent
@@ -56,36 +54,6 @@ export const declareAdd = (parent: Parent) =>
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', addHelp);
 
-const applyHelp = `
-Examples:
-  sandflow schedule apply schedules.yaml
-  sandflow schedule apply schedules.yaml --remove-others
-
-The file:
-  schedules:
-    - name: nightly
-      file: job.yaml
-      cron: 30 2 * * 1-5
-      zone: Europe/Vienna
-    - name: cleanup
-      file: policy.yaml
-      jitter: 10m
-
-Fields: name, file, cron, zone, overlap, jitter, catchUp; each as the option
-of \`schedule add\`. A file is relative to the folder of this one.
-Applying a file twice changes nothing.
-`;
-
-export const declareApply = (parent: Parent) =>
-  parent
-    .command('apply')
-    .description('Create or replace the schedules of a file; a paused one stays paused')
-    .argument('<file>', 'a YAML or JSON file')
-    .option('--remove-others', 'remove every schedule of this deployment that is not in the file')
-    .option('--yes', 'with --remove-others: also if the file lists no schedule')
-    .option('--json', 'print one JSON object on stdout')
-    .addHelpText('after', applyHelp);
-
 export const declareList = (parent: Parent) =>
   parent
     .command('list')
@@ -102,10 +70,8 @@ const withName = (parent: Parent, name: string, description: string) =>
 export const declareShow = (parent: Parent) =>
   withName(parent, 'show', 'Show what a schedule runs, its next runs, and how the last ones ended');
 
-export const declareRunNow = (parent: Parent) =>
-  withName(parent, 'run-now', 'Start a run now and print its id; --overlap decides if the last one has not ended');
-
-const changes = {
+export const changes = {
+  'run-now': 'Ask for a run now; --overlap decides if the last one has not ended',
   pause: 'Pause a schedule; a run that has started continues',
   resume: 'Resume a paused schedule',
   remove: 'Remove a schedule; a run that has started continues',
@@ -115,4 +81,3 @@ export const declareChange = (parent: Parent, change: keyof typeof changes) =>
   withName(parent, change, changes[change]);
 
 export type AddOptions = OptionsOf<typeof declareAdd>;
-export type ApplyOptions = OptionsOf<typeof declareApply>;

@@ -3,7 +3,6 @@ import { withoutSecrets } from '../../errors/without-secrets.js';
 import type { ScheduledWork } from '../../protocol/schedule.js';
 import { cut } from '../../texts/length.js';
 import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';
-import { checkSchedule } from '../../workflow-client/schedules/schedule-input.js';
 import { scheduledBatch, scheduledCleanup, scheduledJob } from '../../workflow-client/schedules/scheduled-work.js';
 import { checkWanted } from '../connect/check-wanted.js';
 import type { Platform } from '../connect/platform.js';
@@ -18,7 +17,7 @@ import type { ScheduledFile } from './scheduled-file.js';
 /** The whole text of a prompt is part of the work. */
 const longestWord = 200;
 
-/** @throws SandflowError as `putSchedule`, before it changes anything; what the file itself throws */
+/** @throws what the file itself throws */
 export async function prepareSchedule(
   { file, ...schedule }: ReadSchedule,
   platform: Platform,
@@ -26,14 +25,9 @@ export async function prepareSchedule(
 ): Promise<PutScheduleOptions> {
   const { deployment, taskQueue } = platform.config;
   const work = await storeWork(schedule.name, file, platform, options);
-  const prepared = { ...schedule, deployment, taskQueue, work, command: wordsToKeep(file.words) };
-  checkSchedule(prepared);
-  return prepared;
-}
-
-/** A secret is removed before it could be cut. */
-function wordsToKeep(words: readonly string[]): string[] {
-  return words.map((word) => cut(withoutSecrets(word), longestWord));
+  // A secret is removed before it could be cut.
+  const command = file.words.map((word) => cut(withoutSecrets(word), longestWord));
+  return { ...schedule, deployment, taskQueue, work, command };
 }
 
 interface StoreOptions {

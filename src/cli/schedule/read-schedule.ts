@@ -1,4 +1,4 @@
-/** Checks one schedule of the command line or of a file. */
+/** Checks the command line of `schedule add`. */
 
 import { scheduleNameProblem } from '../../addresses/schedule-addresses.js';
 import { zoneOfMachine } from '../../os/zone-of-machine.js';
@@ -13,14 +13,7 @@ import { UsageError } from '../usage-error.js';
 import type { AddOptions } from './options.js';
 import { readScheduledFile, type ScheduledFile } from './scheduled-file.js';
 
-/** What the user says of a schedule. */
-export interface ScheduleWish extends Pick<AddOptions, 'cron' | 'zone' | 'overlap' | 'jitter' | 'catchUp'> {
-  readonly name: string;
-  /** The file of a job, a batch or a cleanup. */
-  readonly file: string;
-}
-
-/** The same, checked. */
+/** What the user says of a schedule, checked. */
 export interface ReadSchedule {
   readonly name: string;
   readonly times: ScheduleTimes;
@@ -30,18 +23,23 @@ export interface ReadSchedule {
   readonly file: ScheduledFile;
 }
 
-/** @throws UsageError; what the file itself throws */
-export async function readSchedule(wish: ScheduleWish, context: CommandContext): Promise<ReadSchedule> {
+/** @param path the file of a job, a batch or a cleanup @throws UsageError; what the file itself throws */
+export async function readSchedule(
+  name: string,
+  path: string,
+  options: AddOptions,
+  context: CommandContext,
+): Promise<ReadSchedule> {
   const { deployment, timeZone } = await context.io.readConfig();
-  const problem = scheduleNameProblem(deployment, wish.name);
+  const problem = scheduleNameProblem(deployment, name);
   if (problem) throw new UsageError(`The name ${problem}.`);
-  const jitterMs = wish.jitter === '0' ? 0 : parseDurationMs(wish.jitter, '--jitter', { mostMs: longestJitterMs });
-  const catchUpMs = parseDurationMs(wish.catchUp, '--catch-up', { mostMs: longestCatchUpMs });
+  const { jitter, overlap } = options;
+  const jitterMs = jitter === '0' ? 0 : parseDurationMs(jitter, '--jitter', { mostMs: longestJitterMs });
+  const catchUpMs = parseDurationMs(options.catchUp, '--catch-up', { mostMs: longestCatchUpMs });
   if (catchUpMs < 10_000) throw new UsageError('--catch-up must be at least 10s.');
-  const { name, overlap } = wish;
-  const file = await readScheduledFile(wish.file, context);
+  const file = await readScheduledFile(path, context);
   try {
-    return { name, times: timesOf(wish, file, timeZone), overlap, jitterMs, catchUpMs, file };
+    return { name, times: timesOf(options, file, timeZone), overlap, jitterMs, catchUpMs, file };
   } catch (error) {
     await closeFile(file);
     throw error;

@@ -28,7 +28,6 @@ import type { Started } from './program.js';
 /** Commands that another test of the gate runs. Its file must contain their words. */
 const elsewhere: Readonly<Record<string, string>> = {
   'schedule add': 'test/workflows/schedule/command.test.ts',
-  'schedule apply': 'test/workflows/schedule/command.test.ts',
   'schedule list': 'test/workflows/schedule/command.test.ts',
   'schedule show': 'test/workflows/schedule/command.test.ts',
   'schedule run-now': 'test/workflows/schedule/command.test.ts',

@@ -11,7 +11,7 @@ import { cli } from './in-process.js';
 import { temporaryDirectory } from './temporary-directory.js';
 
 const policy = readSource('examples/cleanup-policy.yaml').replaceAll('\n', '\r\n');
-const schedules = 'schedules:\r\n  - name: nightly\r\n    file: job.yaml\r\n    nonsense: true\r\n';
+const job = 'prompt: hello\r\nnonsense: true\r\n';
 /** The messages need no service: what is wrong with a file comes first. */
 const nothing = { readConfig: () => Promise.reject(new Error('nothing was asked for')) };
 
@@ -31,9 +31,9 @@ describe('a file with a byte order mark and Windows line ends', () => {
     });
   });
 
-  it('is read as a file of schedules', async () => {
-    const { cwd } = await fileOf('schedules.yaml', schedules);
-    const { exitCode, stderr } = await cli(['schedule', 'apply', 'schedules.yaml'], { cwd });
+  it('is read as the file of a schedule', async () => {
+    const { cwd } = await fileOf('job.yaml', job);
+    const { exitCode, stderr } = await cli(['schedule', 'add', 'nights', 'job.yaml'], { cwd });
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/nonsense/) });
   });
 
@@ -50,7 +50,7 @@ describe('a file with a byte order mark and Windows line ends', () => {
 describe('a file in UTF-16', () => {
   it.each([
     ['policy.yaml', policy, ['cleanup', 'validate', 'policy.yaml']],
-    ['schedules.yaml', schedules, ['schedule', 'apply', 'schedules.yaml']],
+    ['job.yaml', job, ['schedule', 'add', 'nights', 'job.yaml']],
     ['items.csv', 'prompt\r\nhello\r\n', ['fanout', 'items.csv']],
     ['task.md', 'Say hello\r\n', ['run', 'task.md']],
   ])('is refused by its name: %s', async (name, text, args) => {

@@ -319,7 +319,6 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
     'batch.yaml holds a batch with its items. Give it alone. For one prompt a file use --format file.',
   ],
   ['run job.yaml --conversation c', '--conversation requires --sandbox or --fork: a new sandbox has no conversation.'],
-  ['schedule apply nosuch.yaml', 'nosuch.yaml cannot be read'],
   // Servers and the service
   ['local --port 70000', '--port: "70000" is not a port'],
   ['local --config nosuch.json', '--config: ', 'cannot be read. Check that it exists and is readable.'],

@@ -32,7 +32,6 @@ const checks: readonly (readonly [command: string, file: string])[] = [
   ['sandboxes show', 'sandboxes/show-sandbox.ts'],
   ['cleanup run and plan', 'cleanup/run-cleanup.ts'],
   ['schedule add', 'schedule/add-schedule.ts'],
-  ['schedule apply', 'schedule/apply-schedules.ts'],
   ['schedule show and list', 'schedule/show-schedule.ts'],
   ['schedule pause, resume, run-now and remove', 'schedule/change-schedule.ts'],
   ['webhooks', 'webhooks/registrations.ts'],

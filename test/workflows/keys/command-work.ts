@@ -86,8 +86,8 @@ export const invocations: Readonly<Record<string, readonly Invocation[]>> = {
   'schedule add': [
     (_, id) => ['schedule', 'add', id, 'batch.yaml', ...everyNight],
     (_, id) => ['schedule', 'add', `${id}-from`, 'job.yaml', ...everyNight],
+    () => ['schedule', 'add', 'kept', 'batch.yaml', ...everyNight, '--replace'],
   ],
-  'schedule apply': [() => ['schedule', 'apply', 'schedules.yaml']],
   'schedule list': [() => ['schedule', 'list']],
   'schedule show': [() => ['schedule', 'show', 'kept']],
   'schedule pause': [() => ['schedule', 'pause', 'kept']],

@@ -8,7 +8,7 @@ import { cli as runCli } from '../../unit/cli/in-process.js';
 import { everyNight } from '../../unit/house/snippets/schedule-job.js';
 import { archived, policyFor, stateOf } from '../cleanup/cleanup-harness.js';
 import { archivedSandbox } from '../fanout/fanout-harness.js';
-import { createStand, type Stand, script } from '../workflow-harness.js';
+import { createStand, patient, type Stand, script } from '../workflow-harness.js';
 
 let stand: Stand;
 let home: string;
@@ -44,6 +44,13 @@ const write = (name: string, text: string) => writeFile(join(home, name), text);
 /** A job that does nothing. */
 const hello = () => write('hello.yaml', 'prompt: say hello\n');
 const shown = async (name: string) => JSON.parse(await done('schedule', 'show', name, '--json')).schedule;
+/** @returns the id of the run, once it has ended */
+async function startNow(name: string): Promise<string> {
+  expect(await done('schedule', 'run-now', name)).toBe(`${name} asked to run\n`);
+  const newest = async () => (await shown(name)).runs[0];
+  await expect.poll(async () => (await newest())?.outcome, patient).toMatch(/^(completed|applied)$/);
+  return (await newest()).id;
+}
 
 describe('a schedule of the command line', () => {
   it('runs the prompt as its file was when the schedule was added, and shows that', async () => {
@@ -63,7 +70,7 @@ describe('a schedule of the command line', () => {
     expect(JSON.stringify(await shown('nightly'))).not.toContain('T0123456789abcdefgh');
     expect((await shown('nightly')).work.input.notify).toMatchObject({ url: 'https://127.0.0.1:1' });
 
-    const id = (await done('schedule', 'run-now', 'nightly')).trim();
+    const id = await startNow('nightly');
     await done('jobs', 'watch', id, '--get', 'out.md:saved.md');
     expect(await done('jobs', 'show', id, '--json')).toContain('the first text');
     await expect
@@ -120,7 +127,7 @@ describe('a schedule of the command line', () => {
     await write('batch.yaml', `items: items.txt\nsource: ${source}\nend: delete\n`);
     await done('schedule', 'add', 'batch', 'batch.yaml', '--cron', '@weekly');
     await rm(join(home, 'items.txt'));
-    const id = (await done('schedule', 'run-now', 'batch')).trim();
+    const id = await startNow('batch');
     expect(JSON.parse(await done('fanout', 'watch', id, '--json'))).toMatchObject({ outcome: 'completed' });
     await expect
       .poll(() => done('fanout', 'list', '--schedule', 'batch'))
@@ -136,53 +143,11 @@ describe('a schedule of the command line', () => {
     const old = await archived(stand, 'open-old');
     await write('open.yaml', policyFor('open', 'delete-sandbox'));
     await done('schedule', 'add', 'open', 'open.yaml');
-    const id = (await done('schedule', 'run-now', 'open')).trim();
+    const id = await startNow('open');
     await expect.poll(() => stateOf(stand, old)).toBe('gone');
     await expect
       .poll(async () => (await run('cleanup', 'report', id)).stdout)
       .toMatch(new RegExp(`${old} .* deleted\n`));
-  });
-
-  it('is one of a file, which changes nothing the second time and removes the others if it is asked to', async () => {
-    await hello();
-    await done('schedule', 'add', 'other', 'hello.yaml', '--cron', '@daily');
-    await write('task.yaml', 'prompt: say hello\nend: delete\n');
-    const file = (jitter: string) => `schedules:
-  - name: first
-    cron: 30 2 * * *
-    zone: Europe/Vienna
-    file: hello.yaml
-    jitter: ${jitter}
-  - {name: second, cron: "@every 6h", overlap: buffer-one, file: task.yaml}
-`;
-    const apply = async (...more: string[]) =>
-      Object.fromEntries(
-        (
-          JSON.parse(await done('schedule', 'apply', 'all.yaml', '--json', ...more)).schedules as {
-            name: string;
-            what: string;
-          }[]
-        ).map(({ name, what }) => [name, what]),
-      );
-    await write('all.yaml', file('0'));
-    expect(await apply()).toEqual({ first: 'created', second: 'created' });
-    expect(await apply()).toEqual({ first: 'unchanged', second: 'unchanged' });
-    await write('all.yaml', file('5m'));
-    await expect.poll(() => done('schedule', 'list')).toContain('other');
-    expect(await apply('--remove-others')).toMatchObject({ first: 'replaced', second: 'unchanged', other: 'removed' });
-    expect(await shown('second')).toMatchObject({ overlap: 'buffer-one', work: { input: { end: 'delete' } } });
-  });
-
-  it('of an empty file removes all others only with --yes', async () => {
-    await write('none.yaml', 'schedules: []\n');
-    const refused = await run('schedule', 'apply', 'none.yaml', '--remove-others');
-    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/remove every schedule .*Add --yes/) });
-    expect(await done('schedule', 'apply', 'none.yaml')).toBe('');
-    await hello();
-    await done('schedule', 'add', 'left', 'hello.yaml', '--cron', '@daily');
-    await expect.poll(() => done('schedule', 'list')).toContain('left');
-    expect(await done('schedule', 'apply', 'none.yaml', '--remove-others', '--yes')).toContain('removed');
-    await expect.poll(() => done('schedule', 'list')).not.toContain('left');
   });
 
   it('refuses a zone whose capital letters are wrong, as Temporal does', async () => {
@@ -199,43 +164,14 @@ describe('a schedule of the command line', () => {
     });
   });
 
-  it('of a wrong file changes nothing, and every mistake is named', async () => {
-    await write('bad.yaml', 'schedules:\n  - {name: a, crom: "@daily", file: hello.yaml}\n  - {name: b}\n');
-    expect(await run('schedule', 'apply', 'bad.yaml')).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringMatching(/bad\.yaml:2: schedules\[0\]\.crom: [\s\S]*bad\.yaml:3: schedules\[1\]\.file: /),
-    });
-    await hello();
-    await write(
-      'half.yaml',
-      'schedules:\n  - {name: good, cron: "@daily", file: hello.yaml}\n  - {name: bad, file: hello.yaml}\n',
-    );
-    expect(await run('schedule', 'apply', 'half.yaml')).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('half.yaml: schedule bad: --cron is missing.'),
-    });
-    expect(await run('schedule', 'show', 'good')).toMatchObject({ exitCode: 2 });
-    await write('alias.yaml', 'schedules:\n  - {name: good, cron: "@daily", file: *nothing}\n');
-    expect(await run('schedule', 'apply', 'alias.yaml')).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringMatching(/^error: alias\.yaml is no list of schedules:\n {4}alias\.yaml: Unresolved alias/),
-    });
-  });
-
   it.each([
-    ['an expression', 'cron: 99 * * * *', '', /--cron has the minute "99"/],
-    ['a delay', 'cron: "@daily", jitter: 2d', '', /--jitter: 2d is too long. The limit is 1d/],
-    ['a label', 'cron: "@daily"', 'labels: {schedule: x}', /the label "schedule"/],
-    ['a source', 'cron: "@daily"', 'sandbox: bx_2345abcd', /bx_2345abcd/],
-  ])('changes nothing if the last one of a file has %s that cannot be used', async (_, last, job, why) => {
-    await hello();
-    await write('of-last.yaml', `prompt: say hello\n${job}\n`);
-    const first = '{name: before, cron: "@daily", file: hello.yaml}';
-    await write('last.yaml', `schedules:\n  - ${first}\n  - {name: last, file: of-last.yaml, ${last}}\n`);
-    const applied = await run('schedule', 'apply', 'last.yaml');
-    expect(applied).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(why) });
-    expect(applied.stderr).toContain('last');
-    expect(await run('schedule', 'show', 'before')).toMatchObject({ exitCode: 2 });
+    ['a label', 'labels: {schedule: x}', /the label "schedule"/],
+    ['a source', 'sandbox: bx_2345abcd', /bx_2345abcd/],
+  ])('is not added with %s that cannot be used', async (_, job, why) => {
+    await write('unusable.yaml', `prompt: say hello\n${job}\n`);
+    const added = await run('schedule', 'add', 'unusable', 'unusable.yaml', '--cron', '@daily');
+    expect(added).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(why) });
+    expect(await run('schedule', 'show', 'unusable')).toMatchObject({ exitCode: 2 });
   });
 });
 
@@ -243,6 +179,6 @@ it('the example of the library adds a schedule that the command line runs', asyn
   for (const [name, value] of Object.entries(settings())) vi.stubEnv(name, value);
   expect(await everyNight('example', 'Say hello.')).toBe(true);
   expect(await everyNight('example', 'Say hello.')).toBe(false);
-  const id = (await done('schedule', 'run-now', 'example')).trim();
+  const id = await startNow('example');
   await done('jobs', 'watch', id);
 });

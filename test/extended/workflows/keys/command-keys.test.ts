@@ -92,13 +92,8 @@ beforeAll(async () => {
   await writeFile(join(home, 'items.txt'), 'hello\n');
   const rule = '{rule: one, match: {name: "nobody-*"}, action: delete-snapshot}';
   await writeFile(join(home, 'policy.yaml'), `name: keys\nrules: [${rule}]\n`);
-  const kept = (file: string) => `{name: kept, cron: 30 2 * * *, zone: UTC, file: ${file}}`;
   await writeFile(join(home, 'batch.yaml'), `items: items.txt\nsource: ${sandboxId}\n`);
   await writeFile(join(home, 'job.yaml'), 'prompt: hello\nfrom: named\nenvironment: Default\n');
-  await writeFile(
-    join(home, 'schedules.yaml'),
-    `schedules: [${kept('batch.yaml')}, ${kept('job.yaml').replace('kept', 'other')}]\n`,
-  );
 });
 afterAll(async () => {
   unsubscribe('undici:request:create', onRequest);

@@ -16,8 +16,6 @@ const oldWords = ['yes', '1:30', '1_000', '2026-11-20'];
 
 /** Files in which a text is expected, and the command that reads each. */
 const files: readonly (readonly [what: string, args: readonly string[], text: (value: string) => string])[] = [
-  ['a name of a schedule', ['schedule', 'apply'], (value) => `schedules: [{name: ${value}, file: job.yaml}]`],
-  ['a jitter', ['schedule', 'apply'], (value) => `schedules: [{name: a, file: job.yaml, jitter: ${value}}]`],
   ['a prompt', ['run'], (value) => `prompt: ${value}`],
   ['a snapshot', ['run'], (value) => `prompt: hi\nfrom: ${value}`],
   ['a label', ['run'], (value) => `prompt: hi\nlabels: {version: ${value}}`],
