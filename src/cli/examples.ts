@@ -48,7 +48,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   bridge: ['sandflow bridge --host 0.0.0.0 --port 7392'],
   local: ['sandflow local', 'sandflow local --port 7391 --directory ./service'],
   'local log': ['sandflow local log --follow', 'sandflow local log --endpoint createSandbox --status 4xx'],
-  'local assumptions': ['sandflow local assumptions'],
   'local clock': ['sandflow local clock', 'sandflow local clock --advance 15d'],
   'local seed': ['sandflow local seed seed.json'],
   'local reset': ['sandflow local reset --yes'],

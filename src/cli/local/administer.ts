@@ -1,4 +1,4 @@
-/** `sandflow local assumptions`, `clock`, `seed` and `reset`: they read and change a running local service. */
+/** `sandflow local clock`, `seed` and `reset`: they read and change a running local service. */
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
@@ -11,7 +11,6 @@ import { failureOf } from '../errors.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { createScreenLines, textLine } from '../output/screen-lines.js';
-import { printList } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
 import { readTextFile } from '../text-file.js';
@@ -49,25 +48,6 @@ async function reconnectBridge(at: ServiceAtHand, io: CliIo): Promise<void> {
   if (why === undefined) return;
   const text = `The bridge could not be registered again: ${why}. Jobs wake late until \`${programName} webhooks connect\` succeeds.`;
   io.stderr.write(`${oneLine(text)}\n`);
-}
-
-const assumptionsSchema = z.array(
-  z.object({ id: z.string(), says: z.string().nullable(), count: z.number(), firstRequestId: z.string() }),
-);
-
-export async function listAssumptions({ json }: { readonly json?: boolean }, context: CommandContext): Promise<void> {
-  const answer = await withLocalAdmin(context, (admin) => admin.call('GET', '/assumptions'));
-  const assumptions = readAnswer(assumptionsSchema, answer.assumptions);
-  printList(
-    context.io,
-    json,
-    { assumptions },
-    {
-      none: 'No response has relied on an assumption yet.',
-      header: ['ID', 'TIMES', 'FIRST REQUEST', 'ASSUMED'],
-      cells: ({ id, says, count, firstRequestId }) => [id, String(count), firstRequestId, says ?? ''],
-    },
-  );
 }
 
 const clockSchema = z.object({ now: z.string(), held: z.boolean() });

@@ -1,5 +1,5 @@
 import type { AddCommand } from '../command.js';
-import { declareAssumptions, declareClock, declareLocal, declareLog, declareReset, declareSeed } from './options.js';
+import { declareClock, declareLocal, declareLog, declareReset, declareSeed } from './options.js';
 
 /** `sandflow local`: runs the local service, and administers a running one. */
 export const addLocal: AddCommand = (parent, context) => {
@@ -7,9 +7,6 @@ export const addLocal: AddCommand = (parent, context) => {
     context.exitCode = await (await import('./serve-local.js')).serveLocal(options, context.io);
   });
   declareLog(local).action(async (options) => (await import('./show-log.js')).showLog(options, context));
-  declareAssumptions(local).action(async (options) =>
-    (await import('./administer.js')).listAssumptions(options, context),
-  );
   declareClock(local).action(async (options) => (await import('./administer.js')).setClock(options, context));
   declareSeed(local).action(async (file, options) =>
     (await import('./administer.js')).seedState(file, options, context),

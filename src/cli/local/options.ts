@@ -29,14 +29,6 @@ export const declareLog = (parent: Parent) =>
     .option('--status <status>', 'only this response status or class, like 404 or 5xx')
     .option('--json', 'print each call as one line of JSON');
 
-export const declareAssumptions = (parent: Parent) =>
-  parent
-    .command('assumptions')
-    .description(
-      'List the assumptions beyond the specification on which the responses of a running local service relied',
-    )
-    .option('--json', 'print one JSON object on stdout');
-
 export const declareClock = (parent: Parent) =>
   parent
     .command('clock')

@@ -162,19 +162,6 @@ test('log --follow shows new calls until Ctrl-C', async () => {
   expect(printed.stdout).not.toContain('limit=1');
 });
 
-test('assumptions are listed after an answer has used one, with a count and the first request', async () => {
-  const under = await startService();
-  const { run } = await commandsFor(under);
-  expect((await run(['assumptions'])).stderr).toContain('No response');
-  const first = await under.call('GET', '/sandboxes?limit=1');
-  expect(first.headers.get('x-svc-assumptions')).toBe('A-paging, A-list-order');
-  await under.call('GET', '/sandboxes');
-  const { assumptions } = JSON.parse((await run(['assumptions', '--json'])).stdout);
-  const firstRequestId = first.headers.get('x-request-id');
-  expect(assumptions).toMatchObject(['A-list-order', 'A-paging'].map((id) => ({ id, count: 2, firstRequestId })));
-  expect((await run(['assumptions'])).stdout).toMatch(/A-paging +2 +req_/);
-});
-
 test('a missing service and one that is not a local service give different errors', async () => {
   const missing = await startRefusingPort();
   onTestFinished(() => missing.close());

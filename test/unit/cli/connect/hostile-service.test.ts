@@ -80,7 +80,7 @@ describe('what a hostile service says', () => {
     'is no defect of the commands of `local` (%#)',
     async (body) => {
       const env = await serving((_, response) => response.writeHead(200).end(body));
-      for (const args of [['clock'], ['log'], ['assumptions']]) {
+      for (const args of [['clock'], ['log']]) {
         const { exitCode, stderr } = await cli(['local', ...args], { env });
         const why = /does not (?:match this version of sandflow|come from a local service)/;
         expect([args, exitCode, stderr]).toEqual([args, 3, expect.stringMatching(why)]);
