@@ -43,7 +43,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'sandflow api POST /sandboxes --field name=try --field ttlSeconds=600',
     'sandflow api DELETE /sandboxes/bx_2345abcd --confirm bx_2345abcd',
   ],
-  completion: ['source <(sandflow completion bash)'],
   worker: ['sandflow worker', 'sandflow worker --metrics 127.0.0.1:9464'],
   bridge: ['sandflow bridge --host 0.0.0.0 --port 7392'],
   local: ['sandflow local', 'sandflow local --port 7391 --directory ./service'],

@@ -3,7 +3,6 @@ import { Command } from 'commander';
 import { addApi } from './api/command.js';
 import { addCleanup } from './cleanup/command.js';
 import type { AddCommand, CommandContext, Parent } from './command.js';
-import { addCompletion } from './completion/command.js';
 import { addConfig } from './config/command.js';
 import { addDoctor } from './doctor/command.js';
 import { addEncryption } from './encryption/command.js';
@@ -31,7 +30,6 @@ const groups: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
   'This machine:': {
     ...{ up: addStack, status: addStack, down: addStack, supervisor: addSupervisor },
     ...{ doctor: addDoctor, config: addConfig },
-    completion: (parent, context) => addCompletion(parent, context, () => createProgram(context, '')),
   },
   'For operators:': {
     ...{ worker: addWorker, bridge: addBridge, webhooks: addWebhooks, notify: addNotify },

@@ -1,6 +1,6 @@
 /**
  * Options that few users need. `--help` leaves them out, so that the rest fits on a screen; `--help-all` has them too.
- * Completion, suggestions and the parser know them like any other option.
+ * Suggestions and the parser know them like any other option.
  */
 import { type Command, CommanderError, Help, type Option } from 'commander';
 

@@ -39,7 +39,6 @@ const elsewhere: Readonly<Record<string, string>> = {
   exec: 'test/e2e/cli/sandbox-commands.test.ts',
   cp: 'test/e2e/cli/sandbox-commands.test.ts',
   ssh: 'test/e2e/cli/sandbox-commands.test.ts',
-  completion: 'test/unit/cli/completion.test.ts',
   supervisor: 'test/e2e/faults/kill-each-part.test.ts',
 };
 

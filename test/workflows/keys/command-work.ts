@@ -131,7 +131,6 @@ export const others: Readonly<Record<string, string>> = {
     bridge: 'Temporal',
     'codec-server': 'files',
     config: 'files',
-    completion: 'nothing',
   },
   ...{
     'cleanup validate': 'files',
