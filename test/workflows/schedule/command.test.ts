@@ -110,6 +110,17 @@ describe('a schedule of the command line', () => {
       exitCode: 2,
       stderr: expect.stringContaining('The schedule "wrong" cannot be used: Temporal refuses it: '),
     });
+    for (const cron of [
+      '60 0 * * *',
+      '0 22-2 * * *',
+      '0 0 L * *',
+      '0 0 * 1,,2 *',
+      '0 0 * * 1/0',
+      '@reboot',
+      '@every 90',
+    ]) {
+      expect(await add(cron)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Temporal refuses it: ') });
+    }
     expect(await add('0 0 31 2 *')).toMatchObject({ exitCode: 0, stdout: 'wrong added; it never runs\n' });
     await done('schedule', 'remove', 'wrong');
   });
