@@ -17,7 +17,7 @@ import { oneLine } from '../../output/terminal-safe.js';
 import { badConfiguration, UsageError } from '../../usage-error.js';
 import { type ProbeId, probes, settingsOf } from './probes.js';
 import { beginRecord, createTrial, type Finding, isRefusal, Refuted } from './trial.js';
-import { asItIs, consequences, notTried } from './what-follows.js';
+import { asItIs, consequences } from './what-follows.js';
 
 /** How long the probes, and then the deletes, may take, in ms. A read may lag by `lagMs`. */
 const budget = { probesMs: 480_000, cleanUpMs: 120_000, lagMs: 90_000 };
@@ -44,7 +44,7 @@ export async function runProbe(
     const kept = `left what the next probe deletes: ${left.join(', ')}`;
     context.undone = left.length === 0 ? 'deleted what it made' : kept;
     const gone = Object.keys(sandboxes).filter((id) => sandboxes[id]?.isGone);
-    for (const [why, ids] of Object.entries(notTried)) say(`not tried  ${why} ${ids}`);
+    say(`not tried  ${untried.why}: ${untried.ids.join(' ')}`);
     const count = (one: string) => `${findings.filter(({ verdict }) => verdict === one).length} ${one}`;
     say(`${Object.keys(colours).map(count).join(', ')}.`);
     if (gone.length > 0) say(`Deleted, and seen to be gone: ${gone.join(', ')}.`);
@@ -64,6 +64,11 @@ export async function runProbe(
     }
   });
 }
+
+const untried = {
+  ids: Object.keys(assumptions).filter((id) => !Object.hasOwn(probes, id)),
+  why: 'There is no probe (docs/maintainers/assumptions.md says why)',
+};
 
 const colours = { confirmed: 'green', refuted: 'red', 'not tried': 'dim' } as const;
 
@@ -97,8 +102,8 @@ async function probe(at: ServiceAtHand, io: CommandContext['io'], { probesMs, cl
       record.findings.push(finding);
       tell(finding);
     }
-    for (const [why, ids] of Object.entries(notTried))
-      for (const id of ids.split(' ')) record.findings.push({ id, verdict: 'not tried', why, requests: [] });
+    const { ids, why } = untried;
+    for (const id of ids) record.findings.push({ id, verdict: 'not tried', why, requests: [] });
     record.settings = settingsOf(trial);
     return { record, path, left: await trial.cleanUp(cleanUpMs) };
   } finally {

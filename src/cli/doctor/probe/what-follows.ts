@@ -1,4 +1,4 @@
-/** What follows if an assumption is refuted, and why the other assumptions are not tried. */
+/** What follows if an assumption is refuted. */
 import type { ProbeId } from './probes.js';
 
 /** The setting that helps, or the promise that no longer holds. */
@@ -30,19 +30,3 @@ export const consequences: Readonly<Partial<Record<ProbeId, string>>> = {
 };
 
 export const asItIs = 'Jobs end well without it (docs/maintainers/assumptions.md).';
-
-/** Reason → ids, separated by spaces. */
-export const notTried = {
-  'No job, batch, cleanup, command or bridge relies on it.':
-    'A-answer-types A-confirmation A-data-retention A-list-order A-machine A-names A-repos A-secrets A-usage',
-  'It needs a second account, an organization, or another standing of the account.':
-    'A-access-refusals A-sharing A-snapshot-access A-standing A-refusal-urls',
-  'It would change the environments, secrets, repositories, keys or logins of the account.':
-    'A-agent-logins A-creator-logins A-env-contents A-environment-default A-environment-update A-environment-upgrade A-repo-clone A-repo-host-login A-repo-selection A-secret-files A-machine-variables A-sandbox-variables A-api-key-create A-api-key-paths A-key-presets A-api-key-usage A-key-creation A-limited-keys',
-  'It needs a failure, or a limit that is exceeded.':
-    'A-cancelled-key A-failing-stop A-error-codes A-late-calls A-rate-limits A-retry-after A-webhook-retry',
-  'It would cost further prompts, a resume, more snapshots, time, or a file of 32 MiB.':
-    'A-conversation A-fork-conversations A-interrupt A-file-limit A-fork-moment A-resume A-raw-bytes A-init-state A-snapshot-before A-snapshot-delete A-snapshot-name A-snapshots-kept A-snapshot-tree A-snapshot-status A-periodic-snapshots A-process-samples',
-  'It would open the machine.': 'A-desktop A-hosted-url A-sshkey',
-  'It is about a bill, a year, or the local service.': 'A-list-price A-sunset-year A-legacy-base A-local-webhook-urls',
-} as const;

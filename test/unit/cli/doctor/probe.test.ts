@@ -68,7 +68,7 @@ describe('doctor --probe', () => {
     for (const mend of ['deletes need SANDBOX_API_HEADER_PREFIX=x-box-', 'creates need SANDBOX_API_UUID_KEYS=true'])
       expect(stdout).toContain(mend);
     expect(stdout).toMatch(/^confirmed +A-environment-list +\(listEnvironments 200\)$/m);
-    expect(stdout).toMatch(/^not tried +It would open the machine\. A-desktop /m);
+    expect(stdout).toMatch(/^not tried +There is no probe \(.*\): .*A-desktop /m);
     expect(stdout).toMatch(/^Deleted, and seen to be gone: bx_\w{8}, bx_\w{8}/m);
     expect(exitCode).toBe(1);
     expect(livingIn(service)).toEqual([]);
@@ -195,7 +195,7 @@ describe('doctor --probe', () => {
     expect(context.undone).toBe('deleted what it made');
     expect(livingIn(service)).toEqual([]);
     expect(stdout).toBe('');
-    expect(records.map(({ text }) => JSON.parse(text).findings.at(-1).id)).toEqual(['A-local-webhook-urls']);
+    expect(records.map(({ text }) => JSON.parse(text).findings.at(-1).id)).toEqual(['A-webhook-retry']);
     expect(records[0]?.text).toContain('"why": "interrupted"');
   });
 
