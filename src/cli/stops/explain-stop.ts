@@ -12,7 +12,6 @@ import {
 import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import { isDate } from '../../texts/is-date.js';
-import { programName } from '../program-name.js';
 import { ageText } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import { escalationStepText, requestText } from './stop-text.js';
@@ -40,12 +39,6 @@ export type StopState =
   | 'completed'
   | 'resumed'
   | 'superseded';
-
-export interface Advice {
-  readonly what: string;
-  /** A command that does this; null if there is none. */
-  readonly command: string | null;
-}
 
 export function explainStop(known: KnownOfStop) {
   const { sandboxId, sandbox, stop, report, nowMs } = known;
@@ -77,7 +70,6 @@ export function explainStop(known: KnownOfStop) {
     ],
     /** What happens next without intervention; null if nothing, or if it is unknown. */
     next: nextOf(state, known),
-    advice: adviceFor(state, known),
   };
 }
 
@@ -132,7 +124,7 @@ function nextOf(state: StopState, { sandbox, stop }: KnownOfStop): string | null
     case 'pending':
       return 'The service takes the snapshot and archives the sandbox.';
     case 'failing':
-      return 'The service retries on its own until the sandbox is archived. Commands and prompts do not stop that; a resume does.';
+      return 'The service retries on its own until the sandbox is archived. Commands and prompts do not stop that; a resume does. What you can do: docs/stop.md, "Stops that fail".';
     case 'completed':
       if (sandbox?.dataExpiredAt != null) return `Nothing: its data was deleted at ${sandbox.dataExpiredAt}.`;
       if (stop?.endedAt == null) return null;
@@ -215,43 +207,4 @@ function dateText(ms: number): string {
 
 function ago(at: string, nowMs: number): string {
   return nowMs - Date.parse(at) < 1_000 ? 'a moment ago' : `${ageText(at, nowMs)} ago`;
-}
-
-function adviceFor(state: StopState, { sandboxId, sandbox }: KnownOfStop): Advice[] {
-  const wait = { what: 'Wait until it ends:', command: `${programName} stop ${sandboxId} --wait` };
-  const resume = { what: 'Resume it for another job:', command: `${programName} run PROMPT --sandbox ${sandboxId}` };
-  const remove = {
-    what: 'Delete it and all its data:',
-    command: `${programName} api DELETE /sandboxes/${sandboxId} --confirm ${sandboxId}`,
-  };
-  switch (state) {
-    case 'no_sandbox':
-      return [];
-    case 'never_stopped':
-    case 'resumed':
-    case 'superseded':
-      return [{ what: 'Stop it:', command: `${programName} stop ${sandboxId} --wait` }];
-    case 'asking':
-      return [{ what: 'Check the key and the service:', command: `${programName} doctor` }, wait];
-    case 'pending':
-      return [wait];
-    case 'failing':
-      return [
-        {
-          what: 'Get notified if it takes too long:',
-          command: `${programName} stop ${sandboxId} --wait --alert-after 10m --notify URL`,
-        },
-        {
-          what: 'Let sandflow resume and stop it again, and notify if that fails, too:',
-          command: `${programName} stop ${sandboxId} --escalate '30m: resume-and-stop, 2h: notify' --notify URL`,
-        },
-        {
-          what: 'Cancel the stop by resuming the sandbox, to fix the cause or save the work elsewhere:',
-          command: `${programName} api POST /sandboxes/${sandboxId}/resume`,
-        },
-        remove,
-      ];
-    case 'completed':
-      return sandbox?.dataExpiredAt != null ? [remove] : [resume, remove];
-  }
 }

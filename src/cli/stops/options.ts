@@ -57,7 +57,7 @@ export const declareList = (parent: Parent) =>
 export const declareExplain = (parent: Parent) =>
   parent
     .command('explain')
-    .description("Explain the state of a sandbox's last stop, what happens next and what you can do")
+    .description("Explain the state of a sandbox's last stop, and what happens next")
     .argument('<sandbox>', 'id of the sandbox')
     .option('--json', 'print one JSON object on stdout');
 

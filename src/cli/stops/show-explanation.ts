@@ -34,12 +34,10 @@ export async function showExplanation(
     printJson(io.stdout, { ...explanation, stop, requests: report?.requests ?? null, error });
     return exitCode;
   }
-  const { summary, facts, next, advice } = explanation;
+  const { summary, facts, next } = explanation;
   io.stdout.write(`${oneLine(summary)}\n`);
   for (const fact of facts) io.stdout.write(`  ${oneLine(fact)}\n`);
   if (next) io.stdout.write(`Next: ${oneLine(next)}\n`);
-  if (advice.length > 0) io.stdout.write('You can:\n');
-  for (const { what, command } of advice) io.stdout.write(`  ${what}${command ? `\n    ${command}` : ''}\n`);
   return exitCode;
 }
 
