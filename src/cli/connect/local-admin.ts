@@ -9,7 +9,7 @@ import type { CommandContext } from '../command.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
 import { badConfiguration } from '../usage-error.js';
-import { answerText, linesOf } from './answer-text.js';
+import { answerText } from './answer-text.js';
 import { runningLocalServices } from './local-services.js';
 import { readStatus } from './stack-status.js';
 import { type ServiceAtHand, withService } from './with-service.js';
@@ -34,11 +34,8 @@ class LocalAdminError extends SandflowError {
 export interface LocalAdmin {
   /** @param path below `/_local`; @param body JSON; @returns the fields of the answer */
   call(method: 'GET' | 'POST', path: string, body?: string): Promise<Fields>;
-  /**
-   * The same, for a call that tells its progress. It may last as long as a line comes every five minutes.
-   * @param onProgress called with the fields of each line before the answer
-   */
-  follow(path: string, body: string, onProgress: (line: Fields) => void): Promise<Fields>;
+  /** The same, for a call that may last: it tells its progress, at least every five minutes, and its answer is the last line. */
+  callToEnd(path: string, body: string): Promise<Fields>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -117,24 +114,20 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
       if (!response.ok) throw await refusalOf(response, base);
       return answerOf(await answerText(response));
     },
-    async follow(path, body, onProgress) {
+    async callToEnd(path, body) {
       const response = await send('POST', path, body, 'application/x-ndjson');
       if (!response.ok) throw await refusalOf(response, base);
-      let reason: unknown;
-      try {
-        for await (const line of linesOf(response)) {
-          const fields = answerOf(line);
-          if (fields.ok === true) return fields;
-          // The status of the response was sent before the outcome was known.
-          if (fields.ok === false) throw refusalIn(fields, Number(fields.status));
-          onProgress(fields);
-        }
-      } catch (cause) {
-        if (cause instanceof SandflowError) throw cause;
-        reason = cause;
-      }
+      let cause: unknown;
+      const text = await answerText(response).catch((error: unknown) => {
+        cause = error;
+        return '';
+      });
+      const fields = fieldsOf(text.trimEnd().split('\n').at(-1) ?? '');
+      if (fields?.ok === true) return fields;
+      // The status of the response was sent before the outcome was known.
+      if (fields?.ok === false) throw refusalIn(fields, Number(fields.status));
       const message = `The local service at ${base.origin} has not said how this ended. Look at what it has before you repeat the command.`;
-      throw new SandflowError('service_unreachable', message, { cause: reason });
+      throw new SandflowError('service_unreachable', message, { cause });
     },
   };
 }

@@ -325,7 +325,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['local --config broken.json', 'is not valid JSON'],
   ['local --config config.json', 'timings.archiveMs: must be a number, not "soon"'],
   ['local seed list.json', 'list.json is not a JSON object. It must be a seed file, like examples/seed.json.'],
-  ['local seed task.md', 'task.md is not valid JSON. It must be a seed file, like examples/seed.json.'],
+  ['local seed task.md', 'task.md is not a JSON object. It must be a seed file, like examples/seed.json.'],
   ['bridge --port http', '--port: "http" is not a port'],
   ['bridge --metrics 127.0.0.1:99999', '--metrics: "127.0.0.1:99999" is not an address'],
   ['worker --metrics :99999', '--metrics: ":99999" is not an address, like 127.0.0.1:9464.'],
