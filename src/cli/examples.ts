@@ -58,8 +58,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'encryption new-key': ['sandflow encryption new-key >> keys', 'sandflow encryption new-key --id 2027'],
   'encryption off': ['sandflow encryption off'],
   'codec-server': ['sandflow codec-server --token-file token --origin https://temporal.example.com'],
-  notify: ['sandflow notify secret'],
-  'notify secret': ['sandflow notify secret'],
   doctor: ['sandflow doctor', 'sandflow doctor --bridge https://bridge.example.com', 'sandflow doctor --probe'],
   help: ['sandflow help run', 'sandflow help jobs show'],
 };

@@ -10,7 +10,6 @@ import { addFanout } from './fanout/command.js';
 import { addExamples, addHelpCommand, helpStyle, topHelpStyle } from './help.js';
 import { addContinue, addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
-import { addNotify } from './notify/command.js';
 import { addHelpAll } from './rare-options.js';
 import { addRun } from './run/command.js';
 import { addCopy, addExec, addSandboxes, addSsh } from './sandboxes/command.js';
@@ -32,7 +31,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
     ...{ doctor: addDoctor, config: addConfig },
   },
   'For operators:': {
-    ...{ worker: addWorker, bridge: addBridge, webhooks: addWebhooks, notify: addNotify },
+    ...{ worker: addWorker, bridge: addBridge, webhooks: addWebhooks },
     ...{ encryption: addEncryption, 'codec-server': addCodecServer },
     ...{ cleanup: addCleanup, stops: addStops, local: addLocal, api: addApi },
   },

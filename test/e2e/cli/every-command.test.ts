@@ -246,7 +246,6 @@ describe('each other command succeeds', () => {
   it('on settings and keys', async () => {
     const { done } = bench;
     expect(await done('config')).toContain(bench.cli.home);
-    expect(await done('notify', 'secret')).toContain(bench.cli.home);
     expect(await done('encryption', 'new-key', '--id', 'one')).toMatch(/^one\S+\n$/);
     await done('encryption', 'off');
   });

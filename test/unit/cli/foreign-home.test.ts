@@ -40,7 +40,6 @@ describe('a home that belongs to somebody else', () => {
     ['jobs logs a', configured],
     ['jobs rerun a', configured],
     ['sandboxes', configured],
-    ['notify secret', configured],
     ['webhooks list', configured],
     ['webhooks connect --url https://bridge.example.com/webhooks/sandbox', configured],
     ['webhooks connect --no-test --url https://bridge.example.com/webhooks/sandbox', configured],

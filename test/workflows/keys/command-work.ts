@@ -134,7 +134,6 @@ export const others: Readonly<Record<string, string>> = {
   },
   ...{
     'cleanup validate': 'files',
-    'notify secret': 'files',
     'encryption new-key': 'files',
     'encryption off': 'files',
   },
