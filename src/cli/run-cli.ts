@@ -1,14 +1,10 @@
 /** Runs the command line in a process that it does not own: returns the exit code and never exits. */
 
-import { appendFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { packageVersion } from '../client/package-version.js';
 import type { Config } from '../config.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { withoutSecrets } from '../errors/without-secrets.js';
-import { makeFolders } from '../os/make-folders.js';
-import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import type { JobError } from '../protocol/job/job-result.js';
 import type { CommandContext } from './command.js';
 import { type Failure, failureOf, plainError } from './errors.js';
@@ -59,7 +55,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     const failure = io.interrupted.aborted ? interruptedFailure(context) : await namingDisk(failureOf(error), context);
     const isInternal = failure.exitCode === exitCodes.internal;
     const command = program ? namedIn(program, args) : programName;
-    report(args, context, isInternal ? await withReport(failure.error, error, command, io) : failure.error);
+    report(args, context, isInternal ? await withReport(failure.error, error, command) : failure.error);
     return failure.exitCode;
   }
 }
@@ -103,13 +99,12 @@ async function namingDisk(failure: Failure, { io, jobId }: CommandContext): Prom
   }
 }
 
-/** Adds to the message a request for a bug report, and where the stack is. */
-async function withReport(error: JobError, thrown: unknown, command: string, io: CliIo): Promise<JobError> {
-  const where = await logInternalError(thrown, command, io);
-  return {
-    ...error,
-    message: `Unexpected error: ${error.message}\nThis is a bug in sandflow. Please report it, with ${where}`,
-  };
+/** Adds to the message a request for a bug report, with the version, the command and the stack. No secret is in it. */
+async function withReport(error: JobError, thrown: unknown, command: string): Promise<JobError> {
+  const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  const entry = `${command}, version ${await packageVersion()}\n${withoutSecrets(stack)}`;
+  const message = `Unexpected error: ${error.message}\nThis is a bug in sandflow. Please report it, with this:\n${entry}`;
+  return { ...error, message };
 }
 
 /** The leading words that look like the names of commands. A prompt or a path is no name. */
@@ -174,31 +169,4 @@ function misplacedText(program: Command, args: readonly string[]): string | unde
     .toSorted((a, b) => rank(a) - rank(b))
     .map((command) => `${programName} ${command.name()} ${given}`);
   return `Unknown command '${word}'. Did you mean: ${meant.slice(0, 2).join(', or ')}?`;
-}
-
-/**
- * Appends the version, the command and the stack to `logs/errors.log` of `SANDFLOW_HOME`, mode 600. Never throws.
- * @param command its name and options, without values
- * @returns a text that says where the stack is, or that contains the stack if it could not be written
- */
-export async function logInternalError(
-  error: unknown,
-  command: string,
-  io: Pick<CliIo, 'readConfig'>,
-): Promise<string> {
-  const stack = withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  const entry = `${command}, version ${await packageVersion()}\n${stack}`;
-  try {
-    const { home } = await io.readConfig();
-    // In a folder that others may write to, a link could redirect the write to another file of the user.
-    await prepareTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
-    const file = join(home, 'logs', 'errors.log');
-    await makeFolders(dirname(file), { mode: 0o700 });
-    await appendFile(file, `${new Date().toISOString()} ${entry}\n`, {
-      mode: 0o600,
-    });
-    return `the end of ${file}`;
-  } catch {
-    return `this:\n${entry}`;
-  }
 }

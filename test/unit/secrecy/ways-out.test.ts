@@ -1,11 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import type { Client } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { createBridge } from '../../../src/bridge/index.js';
-import { logInternalError } from '../../../src/cli/run-cli.js';
-import { readConfig } from '../../../src/config.js';
 import { SandflowError } from '../../../src/errors/sandflow-error.js';
 import { withoutSecrets } from '../../../src/errors/without-secrets.js';
 import { headerSecret, keepSecret } from '../../../src/secrecy/known-secrets.js';
@@ -31,13 +27,6 @@ const failing = (secret: string, args: readonly string[]) =>
 const ways: Readonly<Record<string, (secret: string) => Promise<string>>> = {
   'messages of the command line': async (secret) => (await failing(secret, ['jobs', 'list'])).stderr,
   'its JSON': async (secret) => (await failing(secret, ['jobs', 'list', '--json'])).stdout,
-  'the log of its internal errors': async (secret) => {
-    const home = await temporaryDirectory();
-    await logInternalError(quoting(secret), 'sandflow run', {
-      readConfig: async () => readConfig({ SANDFLOW_HOME: home }),
-    });
-    return readFile(join(home, 'logs', 'errors.log'), 'utf8');
-  },
   'the log of a worker': async (secret) => {
     const lines: string[] = [];
     const log = new WorkerLogger('INFO', (entry) => void lines.push(inspect(entry, { depth: 9 })));
