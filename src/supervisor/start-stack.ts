@@ -33,6 +33,8 @@ import { type KeptTemporal, keepTemporal } from './temporal-service.js';
 
 const workerGraceMs = 15_000;
 const childGraceMs = 10_000;
+/** How often it looks for the secret of a bridge that waits for one, in ms. */
+const pauseMs = 500;
 
 export interface StartStackOptions {
   /** How this program is started, for the children. */
@@ -99,16 +101,21 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
     );
     let description = describe(config, { temporal, local, bridge, ports });
     if (!bridge) {
-      endWait = startBridgeLater({
-        hasSecret: () => hasWebhookSecret(config),
-        start: () => parts.bridge(addresses),
-        log: options.log,
-        onStarted(late) {
-          running.push(late);
-          description = { ...description, bridgeUrl: late.url };
-          options.onLateBridge?.(description);
-        },
+      const over = new AbortController();
+      const startLater = async () => {
+        while (!hasWebhookSecret(config)) await sleep(pauseMs, undefined, { signal: over.signal });
+        const late = await parts.bridge(addresses);
+        running.push(late);
+        description = { ...description, bridgeUrl: late.url };
+        options.onLateBridge?.(description);
+      };
+      const waiting = startLater().catch((error: unknown) => {
+        if (!over.signal.aborted) options.log(`the bridge could not be started: ${String(error)}`);
       });
+      endWait = () => {
+        over.abort();
+        return waiting;
+      };
     }
     return {
       get description() {
@@ -208,34 +215,4 @@ function describe(
 
 function pidsOf(running: readonly KeptService[]): Record<string, number | undefined> {
   return Object.fromEntries(running.map((service) => [service.name, service.pid()]));
-}
-
-const pauseMs = 500;
-
-interface LateBridgeOptions {
-  readonly hasSecret: () => boolean;
-  readonly start: () => Promise<KeptService>;
-  readonly onStarted: (bridge: KeptService) => void;
-  readonly log: (line: string) => void;
-}
-
-/** @returns a function that ends the wait; then no bridge is starting any more */
-function startBridgeLater({ hasSecret, start, onStarted, log }: LateBridgeOptions): () => Promise<void> {
-  const over = new AbortController();
-  const wait = async () => {
-    while (!over.signal.aborted) {
-      await sleep(pauseMs, undefined, { signal: over.signal }).catch(() => undefined);
-      if (over.signal.aborted || !hasSecret()) continue;
-      try {
-        return onStarted(await start());
-      } catch (error) {
-        log(`the bridge could not be started: ${error instanceof Error ? error.message : String(error)}`);
-      }
-    }
-  };
-  const waiting = wait();
-  return async () => {
-    over.abort();
-    await waiting;
-  };
 }
