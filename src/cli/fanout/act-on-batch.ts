@@ -13,7 +13,7 @@ import { withBatch } from './with-batch.js';
 
 /** @returns the exit code */
 export function watchAgain(batchId: string, options: WatchFanoutOptions, context: CommandContext): Promise<number> {
-  return withBatch(context, { batchId, quiet: options.quiet }, (platform, view) =>
+  return withBatch(context, { quiet: options.quiet }, (platform, view) =>
     watchFanoutToEnd(platform, batchId, options, { context, view }),
   );
 }
@@ -28,7 +28,7 @@ export async function cancelAndReport(
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  const { asked, end } = await withBatch(context, { batchId }, async (platform, view) => {
+  const { asked, end } = await withBatch(context, {}, async (platform, view) => {
     const batch = { deployment: platform.config.deployment, batchId };
     const cancel = () => cancelFanout(platform.temporal, batch).then(() => undefined);
     const asked = await askToCancel(cancel, 'fanout_ended');

@@ -36,7 +36,7 @@ export async function resumeBatch(
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  return withBatch(context, { batchId, quiet: options.quiet }, async (platform, view) => {
+  return withBatch(context, { quiet: options.quiet }, async (platform, view) => {
     const batch = { deployment: platform.config.deployment, batchId };
     const plan = await planOf(platform, batch, command, options);
     const { counts, sealed, budget } = await fanoutProgress(platform.temporal, batch);

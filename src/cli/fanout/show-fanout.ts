@@ -26,7 +26,7 @@ export function showFanout(
   context: CommandContext,
 ): Promise<number> {
   const { stdout, stderr, interrupted: signal } = context.io;
-  return withBatch(context, { batchId }, async (platform) => {
+  return withBatch(context, {}, async (platform) => {
     const batch = { deployment: platform.config.deployment, batchId };
     const progress = await fanoutProgress(platform.temporal, batch);
     const { outcome, shortfall, error, counts } = progress;

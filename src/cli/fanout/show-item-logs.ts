@@ -29,7 +29,7 @@ export function showItemLogs(
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  return withPlatform(context, { batchId, needsWorker: true }, async (platform, reporter) => {
+  return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
     const { deployment } = platform.config;
     const { batchKey } = await fanoutProgress(platform.temporal, { deployment, batchId });
     const place = { deployment, batchId, batchKey };

@@ -21,7 +21,7 @@ export async function watchAgain(jobId: string, options: WatchJobOptions, contex
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   // Usage errors must surface before anything starts.
   await requireGetPlaces(parseGetPairs(options.get), context.io.cwd);
-  return withPlatform(context, { jobId, quiet: options.quiet }, async (platform, reporter) => {
+  return withPlatform(context, { quiet: options.quiet }, async (platform, reporter) => {
     const { seeThrough } = await import('../run/run-job.js');
     const job = { deployment: platform.config.deployment, jobId };
     return seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
@@ -37,7 +37,7 @@ export async function sendPrompt(
   const { io } = context;
   const { provider, model, effort: reasoningEffort, updateId, json } = options;
   const prompt = await readOnePrompt(given, options, io);
-  const { index } = await withPlatform(context, { jobId, needsWorker: true }, async (platform) => {
+  const { index } = await withPlatform(context, { needsWorker: true }, async (platform) => {
     const { promptJob } = await import('../../workflow-client/jobs/job-client.js');
     const { temporal, config, sharedResults: results } = platform;
     const job = { deployment: config.deployment, jobId };
@@ -57,7 +57,7 @@ export async function cancelAndReport(
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  const { asked, end } = await withPlatform(context, { jobId, needsWorker: wait }, async (platform, reporter) => {
+  const { asked, end } = await withPlatform(context, { needsWorker: wait }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
     const { cancelJob } = await import('../../workflow-client/jobs/job-client.js');
     const asked = await askToCancel(() => cancelJob(platform.temporal, job), 'job_ended');
@@ -93,7 +93,7 @@ function againText(jobId: string): string {
 export async function resolveCall(jobId: string, options: ResolveJobOptions, context: CommandContext): Promise<void> {
   const { io } = context;
   const resolution = resolutionOf(options);
-  const { step } = await withPlatform(context, { jobId, needsWorker: true }, async ({ temporal, config }) => {
+  const { step } = await withPlatform(context, { needsWorker: true }, async ({ temporal, config }) => {
     const { resolveJob } = await import('../../workflow-client/jobs/job-client.js');
     return resolveJob(temporal, { deployment: config.deployment, jobId }, resolution, { updateId: options.updateId });
   });

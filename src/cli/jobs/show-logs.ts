@@ -14,7 +14,7 @@ import type { LogsOptions } from './options.js';
 export function showLogs(jobId: string, options: LogsOptions, context: CommandContext): Promise<number> {
   const { follow = false, json = false } = options;
   const { io } = context;
-  return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {
+  return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
     const exitCode = await printTranscript({
       ...{ io, reporter, follow, json },

@@ -64,7 +64,7 @@ async function startFromEarlier(
   { newJobId, watchDeadlineMs, taken }: RerunCommand,
   { options, context, read, startedText }: FromEarlier,
 ): Promise<number> {
-  return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
+  return withPlatform(context, { needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
     sayLocalFacts(await platform.readFacts(), reporter);
     const { temporal } = platform;
     const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;

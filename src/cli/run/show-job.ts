@@ -25,7 +25,7 @@ import { watchJob } from './watch-job.js';
 /** @returns the exit code of the outcome if the job has ended, otherwise 0 */
 export function showJob(jobId: string, options: { readonly json?: boolean }, context: CommandContext): Promise<number> {
   const { io } = context;
-  return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {
+  return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
     const links = linksOf(job, platform.ui);
     const description = await describeJob(platform.temporal, job);

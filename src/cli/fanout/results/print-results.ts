@@ -16,7 +16,7 @@ import { createItemFolders } from './item-folders.js';
 
 export function printResults(batchId: string, context: CommandContext): Promise<void> {
   const write = createPacedWrite(context.io);
-  return withBatch(context, { batchId }, async (platform) => {
+  return withBatch(context, {}, async (platform) => {
     const { deployment } = platform.config;
     const { batchKey } = await fanoutProgress(platform.temporal, { deployment, batchId });
     for await (const item of fanoutItemResults(platform.results, { deployment, batchId, batchKey })) {
@@ -33,7 +33,7 @@ export function reportBatch(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  return withBatch(context, { batchId }, async (platform) => {
+  return withBatch(context, {}, async (platform) => {
     const { deployment } = platform.config;
     const result = await fanoutProgress(platform.temporal, { deployment, batchId });
     const path = resolve(io.cwd, out ?? join(folderOf(batchId), 'report.html'));
