@@ -46,7 +46,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   worker: ['sandflow worker', 'sandflow worker --metrics 127.0.0.1:9464'],
   bridge: ['sandflow bridge --host 0.0.0.0 --port 7392'],
   local: ['sandflow local', 'sandflow local --port 7391 --directory ./service'],
-  'local log': ['sandflow local log --follow', 'sandflow local log --endpoint createSandbox --status 4xx'],
   'local clock': ['sandflow local clock', 'sandflow local clock --advance 15d'],
   'local seed': ['sandflow local seed seed.json'],
   'local reset': ['sandflow local reset --yes'],

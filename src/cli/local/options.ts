@@ -19,16 +19,6 @@ export const declareLocal = (parent: Parent) =>
     .option('--faults', 'allow fault injection, for tests')
     .option('--ready-json', 'print one JSON line on stdout when ready');
 
-export const declareLog = (parent: Parent) =>
-  parent
-    .command('log')
-    .description('Show the calls to a running local service, one per line, without bodies, keys or secrets')
-    .option('--follow', 'keep printing new calls until Ctrl-C')
-    .option('-n, --lines <count>', 'number of recent calls to show first', '20')
-    .option('--endpoint <name>', 'only calls to this endpoint, like createSandbox')
-    .option('--status <status>', 'only this response status or class, like 404 or 5xx')
-    .option('--json', 'print each call as one line of JSON');
-
 export const declareClock = (parent: Parent) =>
   parent
     .command('clock')
@@ -53,5 +43,4 @@ export const declareReset = (parent: Parent) =>
     .option('--json', 'print one JSON object on stdout');
 
 export type LocalOptions = OptionsOf<typeof declareLocal>;
-export type LocalLogOptions = OptionsOf<typeof declareLog>;
 export type ClockOptions = OptionsOf<typeof declareClock>;

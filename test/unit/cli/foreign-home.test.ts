@@ -44,7 +44,7 @@ describe('a home that belongs to somebody else', () => {
     ['webhooks connect --url https://bridge.example.com/webhooks/sandbox', configured],
     ['webhooks connect --no-test --url https://bridge.example.com/webhooks/sandbox', configured],
     ['webhooks rotate wh_0123456789abcdef01234567', configured],
-    ['local log', {}],
+    ['local clock', {}],
     ['local reset --yes', {}],
     ['local --port 0', {}],
     ['supervisor', {}],

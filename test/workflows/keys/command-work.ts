@@ -125,7 +125,7 @@ export const others: Readonly<Record<string, string>> = {
   ...{ api: 'any call', worker: 'the table of the worker' },
   ...{ 'schedule run-now': 'Temporal', 'schedule remove': 'Temporal' },
   ...{ up: 'the stack', status: 'the stack', down: 'the stack', supervisor: 'the stack' },
-  ...{ local: 'the local service', 'local log': 'the local service' },
+  local: 'the local service',
   ...{ 'local clock': 'the local service', 'local seed': 'the local service', 'local reset': 'the local service' },
   ...{
     bridge: 'Temporal',

@@ -41,7 +41,10 @@ describe('sandflow run without configuration', () => {
     expect(stderr).toContain('See http://127.');
     expect(stderr).toContain(`next: sandflow jobs logs ${id}`);
 
-    const calls = async () => (await cli.run(['local', 'log', '--json'])).stdout.match(/"listEvents"/g)?.length;
+    const { sandboxApiUrl, apiKeyFile } = JSON.parse((await cli.run(['status', '--json'])).stdout).status.stack;
+    const headers = { authorization: `Bearer ${(await readFile(apiKeyFile, 'utf8')).trim()}` };
+    const log = new URL('/_local/log?endpoint=listEvents&limit=1000', sandboxApiUrl);
+    const calls = async () => (await fetch(log, { headers })).text();
     const before = await calls();
     const logs = await cli.run(['jobs', 'logs', id, '--json']);
     expect(await calls(), 'calls to the service for the transcript').toBe(before);

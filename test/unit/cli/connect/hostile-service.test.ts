@@ -46,7 +46,7 @@ describe('a hostile service', () => {
   it('gets no key of `local` at another address', async () => {
     const thief = closing.keep(await startStand((_, response) => sendJson(response, 200, { ok: true })));
     const env = await serving((_, response) => response.writeHead(307, { location: thief.url }).end());
-    expect((await cli(['local', 'log'], { env })).exitCode).not.toBe(0);
+    expect((await cli(['local', 'clock'], { env })).exitCode).not.toBe(0);
     expect(thief.seen).toEqual([]);
   });
 
@@ -80,11 +80,9 @@ describe('what a hostile service says', () => {
     'is no defect of the commands of `local` (%#)',
     async (body) => {
       const env = await serving((_, response) => response.writeHead(200).end(body));
-      for (const args of [['clock'], ['log']]) {
-        const { exitCode, stderr } = await cli(['local', ...args], { env });
-        const why = /does not (?:match this version of sandflow|come from a local service)/;
-        expect([args, exitCode, stderr]).toEqual([args, 3, expect.stringMatching(why)]);
-      }
+      const { exitCode, stderr } = await cli(['local', 'clock'], { env });
+      const why = /does not (?:match this version of sandflow|come from a local service)/;
+      expect([exitCode, stderr]).toEqual([3, expect.stringMatching(why)]);
     },
   );
 });
