@@ -2,7 +2,7 @@
 
 export { type ItemFormat, kindOf } from './file-kinds.js';
 export { ItemsError } from './item-line.js';
-export { type ItemWish, type Matrix, matrixSize } from './matrix.js';
+export type { ItemWish, Matrix } from './matrix.js';
 export {
   type ItemSource,
   type ReadItemsOptions,

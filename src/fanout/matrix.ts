@@ -32,11 +32,6 @@ interface Choice extends Pick<PromptStep, 'provider' | 'model' | 'reasoningEffor
   readonly apart: Readonly<Record<string, string>>;
 }
 
-/** Number of items that one item expands to. */
-export function matrixSize({ providers, models, efforts, repeats }: Matrix): number {
-  return Math.max(1, providers.length) * Math.max(1, models.length) * Math.max(1, efforts.length) * repeats;
-}
-
 /**
  * Expands an item in the order provider, model, effort, repeat; the repeat changes fastest. The chosen values are
  * appended to the item's id, like `3/gpt-5/high/2`. Only axes with several values appear in ids and labels.

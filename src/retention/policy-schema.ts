@@ -258,17 +258,6 @@ function ruleOf(read: z.output<typeof rule>): Rule {
   };
 }
 
-/** Published as `docs/retention-policy.schema.json`. */
-export function policyJsonSchema(): Readonly<Record<string, unknown>> {
-  const { $schema, ...schema } = z.toJSONSchema(policySchema, { io: 'input' });
-  return {
-    $schema,
-    title: 'sandflow cleanup policy',
-    description: 'What `sandflow cleanup` stops and deletes, and what it never touches.',
-    ...schema,
-  };
-}
-
 /** Limit of a policy, in characters: it is part of the input of a workflow and of its schedule. */
 const longestPolicy = 200_000;
 

@@ -88,10 +88,3 @@ export const batchFileSchema = z.strictObject({
     .describe('a file of items, or the items: each a prompt, or an object as in JSONL'),
   ...shapeOf(settingsOn('fanout')),
 });
-
-/** Published as `docs/job.schema.json` and `docs/batch.schema.json`, for editors. */
-export function fileJsonSchema(command: FileCommand): object {
-  const schema = command === 'run' ? jobFileSchema : batchFileSchema;
-  const title = `The file of a ${command === 'run' ? 'job' : 'batch'} of sandflow`;
-  return { title, ...z.toJSONSchema(schema, { io: 'input' }) };
-}

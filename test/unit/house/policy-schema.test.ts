@@ -1,16 +1,25 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { policyJsonSchema } from '../../../src/retention/policy-schema.js';
+import { z } from 'zod';
+import { policySchema } from '../../../src/retention/policy-schema.js';
 import { readSource } from './source-imports.js';
 
-const schema = policyJsonSchema();
+const { $schema, ...fields } = z.toJSONSchema(policySchema, { io: 'input' });
+const title = 'sandflow cleanup policy';
+const description = 'What `sandflow cleanup` stops and deletes, and what it never touches.';
+const schema = { $schema, title, description, ...fields };
 const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
 
 test('docs/retention-policy.schema.json is up to date: npm run policy-schema writes it', async () => {
   await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(
     '../../../docs/retention-policy.schema.json',
   );
+});
+
+test('the schema is that of the file as it is written', () => {
+  expect(schema).toMatchObject({ type: 'object', required: ['rules'] });
+  expect(Object.keys(schema.properties ?? {})).toContain('warnBeforeExpiry');
 });
 
 test('the example policy is valid', () => {

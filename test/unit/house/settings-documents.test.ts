@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { fileJsonSchema } from '../../../src/cli/settings/file-schema.js';
+import { z } from 'zod';
+import { batchFileSchema, type FileCommand, jobFileSchema } from '../../../src/cli/settings/file-schema.js';
 import { type CommandSetting, settingsOn } from '../../../src/job-settings/fields.js';
 import { durationText } from '../../../src/texts/duration.js';
 import { readSource } from './source-imports.js';
@@ -10,6 +11,13 @@ const files = [
   ['job', 'run'],
   ['batch', 'fanout'],
 ] as const;
+
+/** The schema of the files for editors. */
+function fileJsonSchema(command: FileCommand): object {
+  const schema = command === 'run' ? jobFileSchema : batchFileSchema;
+  const title = `The file of a ${command === 'run' ? 'job' : 'batch'} of sandflow`;
+  return { title, ...z.toJSONSchema(schema, { io: 'input' }) };
+}
 
 describe('npm run settings-documents writes what the documents say of settings', () => {
   it.each(files)('docs/%s.schema.json', async (name, command) => {

@@ -1,7 +1,6 @@
 /** Every field of a policy file, as the cleanup reads it. */
 import { expect, test } from 'vitest';
 import { readPolicy } from '../../../src/retention/index.js';
-import { policyJsonSchema } from '../../../src/retention/policy-schema.js';
 import { policyWith, ruleWith } from './builders.js';
 
 const hourMs = 3_600_000;
@@ -94,11 +93,4 @@ test.each([
 test('owner statuses that nothing may be done to are all named', () => {
   const text = 'rules: [{rule: a, action: stop, match: {owned: [open, unknown]}}]';
   expect(() => readPolicy(text, 'p.yaml')).toThrow('the owner status open or unknown only allows the action keep');
-});
-
-test('editors get a schema of the file as it is written', () => {
-  const schema = policyJsonSchema() as { readonly required: readonly string[]; readonly properties: object };
-  expect(schema).toMatchObject({ type: 'object', title: expect.any(String), description: expect.any(String) });
-  expect(schema.required).toEqual(['rules']);
-  expect(Object.keys(schema.properties)).toContain('warnBeforeExpiry');
 });
