@@ -139,6 +139,7 @@ export {
   type ScheduledRun,
   type ScheduleSummary,
 } from './workflow-client/schedules/read-schedules.js';
+export { type RunNow, runScheduleNow } from './workflow-client/schedules/run-now.js';
 export {
   changeSchedule,
   type PutSchedule,

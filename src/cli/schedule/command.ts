@@ -1,5 +1,5 @@
 import type { AddCommand } from '../command.js';
-import { changes, declareAdd, declareChange, declareList, declareSchedules, declareShow } from './options.js';
+import { declareAdd, declareChange, declareList, declareRunNow, declareSchedules, declareShow } from './options.js';
 
 /** `sandflow schedule`: jobs, batches and cleanups by a timetable. */
 export const addSchedules: AddCommand = (parent, context) => {
@@ -14,7 +14,10 @@ export const addSchedules: AddCommand = (parent, context) => {
   declareShow(schedules).action(async (name, options) =>
     (await import('./show-schedule.js')).showSchedule(name, options, context),
   );
-  for (const change of Object.keys(changes) as (keyof typeof changes)[]) {
+  declareRunNow(schedules).action(async (name, options) => {
+    context.exitCode = await (await import('./change-schedule.js')).runNow(name, options, context);
+  });
+  for (const change of ['pause', 'resume', 'remove'] as const) {
     declareChange(schedules, change).action(async (name, options) =>
       (await import('./change-schedule.js')).changeOne(change, { ...options, name }, context),
     );

@@ -70,8 +70,10 @@ const withName = (parent: Parent, name: string, description: string) =>
 export const declareShow = (parent: Parent) =>
   withName(parent, 'show', 'Show what a schedule runs, its next runs, and how the last ones ended');
 
-export const changes = {
-  'run-now': 'Ask for a run now; --overlap decides if the last one has not ended',
+export const declareRunNow = (parent: Parent) =>
+  withName(parent, 'run-now', 'Start a run now and print its id; --overlap decides if the last one has not ended');
+
+const changes = {
   pause: 'Pause a schedule; a run that has started continues',
   resume: 'Resume a paused schedule',
   remove: 'Remove a schedule; a run that has started continues',

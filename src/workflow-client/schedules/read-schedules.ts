@@ -77,6 +77,14 @@ export async function readSchedule(client: Client, schedule: ScheduleAddress): P
   };
 }
 
+/**
+ * Reads what a schedule runs; null if it cannot be read.
+ * @throws SandflowError `schedule_not_found`
+ */
+export async function readScheduledWork(client: Client, schedule: ScheduleAddress): Promise<ScheduledWork | null> {
+  return inputOf(await onSchedule(client, schedule, (handle) => handle.describe())).input?.work ?? null;
+}
+
 function summaryOf({ name }: ScheduleAddress, description: ScheduleDescription): Omit<ScheduleSummary, 'lastRun'> {
   const { state, info } = description;
   const { input, unreadable } = inputOf(description);

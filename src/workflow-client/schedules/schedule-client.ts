@@ -136,12 +136,10 @@ function contentOf({ spec, action, policies }: ScheduleContent | ScheduleDescrip
 }
 
 /** A change to a schedule. */
-export type ScheduleChange = 'pause' | 'resume' | 'remove' | 'run-now';
+export type ScheduleChange = 'pause' | 'resume' | 'remove';
 
 /**
- * Pauses, resumes or removes a schedule; runs that have started continue. Or asks for a run now, also of a paused one: its
- * id names this second, and what happens if the last run has not ended is the same as at any other time. Safe to repeat,
- * except a removal, and a run, which may come once more.
+ * Pauses, resumes or removes a schedule. Runs that have started continue. Safe to repeat, except a removal.
  * @throws SandflowError `schedule_not_found`
  * @example
  * await changeSchedule(client, 'pause', { deployment, name: 'nightly' });
@@ -154,7 +152,6 @@ const changes: Readonly<Record<ScheduleChange, (handle: ScheduleHandle) => Promi
   pause: (handle) => handle.pause('paused with sandflow'),
   resume: (handle) => handle.unpause('resumed with sandflow'),
   remove: (handle) => handle.delete(),
-  'run-now': async (handle) => handle.trigger((await handle.describe()).policies.overlap),
 };
 
 /** Calls Temporal for a schedule. @throws SandflowError `schedule_not_found` */

@@ -8,6 +8,7 @@ import { scheduleId } from '../../../../src/addresses/schedule-addresses.js';
 import { readPolicy } from '../../../../src/retention/index.js';
 import { listFanouts, listJobs } from '../../../../src/workflow-client/list-executions.js';
 import { readSchedule, type ScheduledRun } from '../../../../src/workflow-client/schedules/read-schedules.js';
+import { runScheduleNow } from '../../../../src/workflow-client/schedules/run-now.js';
 import {
   changeSchedule,
   type PutScheduleOptions,
@@ -62,18 +63,12 @@ const batch = async (schedule: string, count: number) =>
 const keyOf = (ref: string) => ref.replace(/^.*:/, '');
 const storedAt = (ref: string) => join(stand.resultsDirectory, keyOf(ref));
 
-const runNow = (name: string) => changeSchedule(stand.client, 'run-now', { deployment, name });
-const describeSchedule = (name: string) => stand.client.schedule.getHandle(scheduleId(deployment, name)).describe();
+const runNow = (name: string) => runScheduleNow(stand.client, { deployment, name });
 
-/** @returns the id of the work, once it has started */
 async function startNow(name: string): Promise<string> {
-  await runNow(name);
-  return vi.waitFor(async () => {
-    const [run] = (await describeSchedule(name)).info.recentActions;
-    const { memo } = await stand.client.workflow.getHandle(run?.action.workflow.workflowId ?? '').describe();
-    if (typeof memo?.id !== 'string') throw new Error(`The schedule ${name} has started nothing yet.`);
-    return memo.id;
-  }, patient);
+  const run = await runNow(name);
+  if (run.kind !== 'started') throw new Error(`The run is ${run.kind}.`);
+  return run.id;
 }
 
 const resultOf = (id: string) => stand.client.workflow.getHandle(jobWorkflowId(deployment, id)).result();
@@ -125,7 +120,7 @@ describe.concurrent('a run of a schedule', () => {
     await rename(file, `${file}.away`);
     const id = await startNow(name);
     await vi.waitFor(async () => {
-      const { info } = await describeSchedule(name);
+      const { info } = await stand.client.schedule.getHandle(scheduleId(deployment, name)).describe();
       const { raw } = await stand.client.workflow
         .getHandle(info.runningActions[0]?.workflow.workflowId ?? '')
         .describe();
@@ -177,17 +172,21 @@ describe.concurrent('a run of a schedule', () => {
     expect(await Promise.all(ids.map((id) => runIdOf(id)))).toEqual(first);
   });
 
+  it('has an id of its own if several are asked for within one second', async ({ expect }) => {
+    const name = newName();
+    await put(name, { work: await job(name), overlap: 'allow-all' });
+    const ids = [await startNow(name), await startNow(name), await startNow(name)];
+    expect(new Set(ids).size).toBe(3);
+    for (const id of ids) expect(await resultOf(id)).toMatchObject({ outcome: 'completed' });
+  });
+
   it('is skipped while the last one runs, or waits for its end', async ({ expect }) => {
     const name = newName();
     await put(name, { work: await job(name, untilGo) });
     const id = await startNow(name);
-    await runNow(name);
-    const skippedOnce = async () => expect((await readSchedule(stand.client, { deployment, name })).skipped).toBe(1);
-    await vi.waitFor(skippedOnce, patient);
+    expect(await runNow(name)).toEqual({ kind: 'skipped' });
     await put(name, { work: await job(name, untilGo), overlap: 'buffer-one', ifExists: 'replace' });
-    await runNow(name);
-    const waits = async () => expect(Number((await describeSchedule(name)).raw.info?.bufferSize)).toBe(1);
-    await vi.waitFor(waits, patient);
+    expect(await runNow(name)).toEqual({ kind: 'waiting', id: expect.stringMatching(`^${name}-`) });
     await letGo(stand, await sandboxOf(id));
     await untilRuns(name, (runs) => {
       expect(runs).toHaveLength(2);
