@@ -1,16 +1,23 @@
 /** A certificate authority that nobody trusts, and servers with certificates of it. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, isIP, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
+
+export interface Certificate {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
 
 export interface PrivateAuthority {
   /** The file of its certificate. */
   readonly file: string;
   /** A certificate for the names, and its key. */
-  readonly server: { readonly cert: Buffer; readonly key: Buffer };
+  readonly server: Certificate;
+  /** Another one for the same names. */
+  issue(): Certificate;
   close(): void;
 }
 
@@ -19,20 +26,25 @@ export function missingForAuthority(): string | undefined {
   return spawnSync('openssl', ['version']).error ? 'openssl is not installed' : undefined;
 }
 
-/** @param names the host names of the server. @param days how long its certificate is valid; -1: it has expired */
+/** @param names the host names and addresses of the server. @param days how long its certificate is valid; -1: it has expired */
 export function createPrivateAuthority(names: readonly string[] = ['localhost'], days = 30): PrivateAuthority {
   const folder = mkdtempSync(join(tmpdir(), 'sandflow-authority-'));
   const path = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=Private authority');
-  openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', `/CN=${names[0]}`);
-  writeFileSync(path('names'), `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}\n`);
+  const kindOf = (name: string) => (isIP(name) ? 'IP' : 'DNS');
+  writeFileSync(path('names'), `subjectAltName=${names.map((name) => `${kindOf(name)}:${name}`).join(',')}\n`);
   const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'names', '-out', 'cert.pem'];
-  openssl('x509', '-req', '-days', String(days), '-in', 'request.pem', ...signed);
+  const issue = () => {
+    openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', `/CN=${names[0]}`);
+    openssl('x509', '-req', '-days', String(days), '-in', 'request.pem', ...signed);
+    return { cert: readFileSync(path('cert.pem')), key: readFileSync(path('key.pem')) };
+  };
   return {
     file: path('ca.pem'),
-    server: { cert: readFileSync(path('cert.pem')), key: readFileSync(path('key.pem')) },
+    server: issue(),
+    issue,
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -24,12 +24,12 @@ export interface PartsOfStack {
   /** A separate service, which delivers to the one bridge. */
   startService(
     name: string,
-    settings?: Pick<LocalServiceOptions, 'deviations' | 'faultsEnabled' | 'timings'>,
+    settings?: Pick<LocalServiceOptions, 'deviations' | 'faultsEnabled' | 'isolation' | 'timings'>,
   ): Promise<LocalService>;
   startWorker(environment: Readonly<Record<string, string>>): Promise<Started>;
   /** Starts the bridge of all services again, at the same address. */
   startBridge(): Promise<void>;
-  killBridge(): Promise<void>;
+  killBridge(signal?: NodeJS.Signals): Promise<void>;
   readonly temporalAddress: string;
   readonly bridgeUrl: string;
   /** The file from which the bridge reads its secrets. */
@@ -37,17 +37,19 @@ export interface PartsOfStack {
   close(): Promise<void>;
 }
 
-/** A Temporal server in memory, and a home. */
-export async function createParts(): Promise<PartsOfStack> {
+/**
+ * A Temporal server in memory, and a home.
+ * @param elsewhere the settings of another server, asked whenever a process starts; the caller ends it
+ */
+export async function createParts(elsewhere?: () => Readonly<Record<string, string>>): Promise<PartsOfStack> {
   const cli = createCliHome();
-  const binary = await findTemporalServer({ cacheDirectory: readConfig().cacheDirectory });
-  const temporal = await startEmbeddedServer({ binary, logFile: join(cli.home, 'temporal.log') });
-  const own = { TEMPORAL_ADDRESS: temporal.address, SANDFLOW_DEPLOYMENT: 'parts' };
+  const temporal = elsewhere ? undefined : await startTemporal(cli);
+  const own = () => ({ TEMPORAL_ADDRESS: temporal?.address ?? '', ...elsewhere?.(), SANDFLOW_DEPLOYMENT: 'parts' });
   const servers: Started[] = [];
   const secretsOfAll = join(cli.home, 'secrets-of-all');
 
   const serve = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Started> => {
-    const started = cli.start([...args, '--ready-json'], { ...own, ...env });
+    const started = cli.start([...args, '--ready-json'], { ...own(), ...env });
     servers.push(started);
     const ready = () => {
       if (!started.stdout().endsWith('\n')) throw new Error(`${args[0]} is not ready: ${started.stderr()}`);
@@ -59,7 +61,7 @@ export async function createParts(): Promise<PartsOfStack> {
     serve(['bridge', '--port', port], { SANDBOX_WEBHOOK_SECRET_FILE: secretsOfAll });
   const urlOf = (started: Started) => (JSON.parse(started.stdout()) as { url: string }).url;
   const environment: PartsOfStack['environment'] = ({ url, apiKey }, taskQueue) => ({
-    ...own,
+    ...own(),
     SANDBOX_API_URL: url,
     SANDBOX_API_KEY: apiKey,
     SANDFLOW_TASK_QUEUE: taskQueue,
@@ -93,17 +95,22 @@ export async function createParts(): Promise<PartsOfStack> {
     async startBridge() {
       bridge = await startBridge(bridgePort);
     },
-    async killBridge() {
-      bridge.process.kill('SIGKILL');
+    async killBridge(signal = 'SIGKILL') {
+      bridge.process.kill(signal);
       await bridge.ended;
     },
-    temporalAddress: temporal.address,
+    temporalAddress: own().TEMPORAL_ADDRESS,
     bridgeUrl,
     secretFile: secretsOfAll,
     async close() {
       for (const { process: server } of servers) server.kill('SIGKILL');
-      await temporal.stop();
+      await temporal?.stop();
       await cli.close();
     },
   };
+}
+
+async function startTemporal(cli: CliHome) {
+  const binary = await findTemporalServer({ cacheDirectory: readConfig().cacheDirectory });
+  return startEmbeddedServer({ binary, logFile: join(cli.home, 'temporal.log') });
 }
