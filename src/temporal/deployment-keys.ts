@@ -14,6 +14,7 @@ import {
 import { encryptionScheduleId } from '../addresses/addresses.js';
 import type { KeyRing } from '../encryption/index.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { reasonOf } from './errors.js';
 import { missingApiOf } from './missing-api.js';
 import { lenientClient } from './readable-memos.js';
 
@@ -72,7 +73,7 @@ export async function agreeOnKeys(client: Client, options: AgreeOptions): Promis
   } catch (error) {
     const known = error instanceof SandflowError ? error : missingApiOf(error);
     if (known) throw known;
-    return { kind: 'unasked', reason: error instanceof Error ? error.message : String(error) };
+    return { kind: 'unasked', reason: error instanceof Error ? reasonOf(error) : String(error) };
   }
 }
 

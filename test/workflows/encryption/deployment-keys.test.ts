@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { requireAgreement } from '../../../src/cli/connect/key-agreement.js';
 import { checkEncryption } from '../../../src/cli/doctor/check-encryption.js';
 import { newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
@@ -148,6 +151,27 @@ it('a Temporal that does not answer refuses no server, and lets no command go on
     const { signal } = new AbortController();
     const command = requireAgreement(away, { deployment: 'away', ring: ring(a), address, signal });
     await expect(command).rejects.toMatchObject({ code: 'temporal_unreachable' });
+  } finally {
+    await connection.close();
+  }
+});
+
+it('a Temporal that refuses the credentials is told by the setting to check', async () => {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  server.on('stream', (stream) => {
+    const denied = { 'grpc-status': '7', 'grpc-message': 'Request unauthorized.' };
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...denied }, { endStream: true });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const connection = Connection.lazy({ address });
+  try {
+    const { signal } = new AbortController();
+    const command = requireAgreement(new Client({ connection }), { deployment: 'refused', address, signal });
+    const message = expect.stringContaining('check TEMPORAL_API_KEY');
+    await expect(command).rejects.toMatchObject({ code: 'temporal_unreachable', message });
   } finally {
     await connection.close();
   }
