@@ -3,9 +3,7 @@
  * server cannot be had; the first run may build the latter for minutes. Tier: slow, some minutes of two cores each.
  */
 import { beforeAll, describe, expect, it, onTestFinished, type TestContext, vi } from 'vitest';
-import { readConfig } from '../../../src/config.js';
 import { unguessableLoopback } from '../../../src/os/free-port.js';
-import { connectTemporal } from '../../../src/temporal/connect.js';
 import type { Started } from '../../e2e/cli/program.js';
 import { patient } from '../../e2e/stack/fixture.js';
 import { createParts } from '../../e2e/stack/fixture-parts.js';
@@ -13,11 +11,11 @@ import { missingForAuthority } from '../../setup/private-ca.js';
 import { serveApiKeys } from './api-keys.js';
 import { createClusterCertificates } from './certificates.js';
 import { type Cluster, type ClusterOptions, type Role, roles, startCluster } from './cluster.js';
+import { createNamespace } from './namespace.js';
 import { type Happening, playNight } from './night.js';
 import { type ClusterPrograms, findClusterPrograms } from './programs.js';
 
 const long = { timeout: 3_600_000 };
-const retentionSeconds = 14 * 86_400;
 type Values = Readonly<Record<string, string>>;
 
 let programs: ClusterPrograms | string;
@@ -77,16 +75,6 @@ async function createStand(context: TestContext, options: StandOptions) {
       await vi.waitFor(ask, patient);
     },
   };
-}
-
-async function createNamespace(namespace: string, env: Values): Promise<void> {
-  const client = await connectTemporal(readConfig(env).temporal.connect);
-  try {
-    const workflowExecutionRetentionPeriod = { seconds: retentionSeconds as never };
-    await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-  } finally {
-    await client.connection.close();
-  }
 }
 
 const restart = (cluster: Cluster, role: Role, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Happening => [

@@ -18,6 +18,7 @@ import type { ClusterPrograms } from './programs.js';
 
 /** The port of each role. */
 const ports = { frontend: 7233, history: 7234, matching: 7235, worker: 7239 } as const;
+const metricsPort = 9090;
 export type Role = keyof typeof ports;
 export const roles = Object.keys(ports) as readonly Role[];
 
@@ -29,6 +30,12 @@ export interface Cluster {
   /** Ends the process of a role, and starts it again. Resolves when it listens. */
   restart(role: Role, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   restartDatabase(mode: StopMode): Promise<void>;
+  /** The ids of the processes that serve now: the roles, and the first process of PostgreSQL. */
+  pids(): { readonly roles: readonly number[]; readonly postgres: number };
+  /** The metrics of the frontend, as Prometheus reads them. */
+  metrics(): Promise<string>;
+  /** Asks PostgreSQL. @returns a line for each row, its columns separated by bars */
+  askDatabase(query: string): string;
   /** The end of each log, for the message of a failed test. */
   said(): string;
   stop(): Promise<void>;
@@ -49,6 +56,7 @@ export async function startCluster(
   chmodSync(folder, 0o711);
   const logOf = (name: string) => join(folder, `${name}.log`);
   const postgres = await startPostgres({ programs: programs.postgres, folder: join(folder, 'postgres'), host });
+  const metricsAddress = `${host}:${metricsPort}`;
   const running = new Map<Role, Awaited<ReturnType<typeof start>>>();
   const stop = async () => {
     for (const { server, ended } of running.values()) {
@@ -90,7 +98,8 @@ export async function startCluster(
     const services = role === 'frontend' && 'USE_INTERNAL_FRONTEND' in env ? [role, 'internal-frontend'] : [role];
     const log = openSync(logOf(role), 'a');
     const args = ['--allow-no-auth', 'start', ...services.flatMap((name) => ['--service', name])];
-    const server = spawnBoundToParent(programs.server, args, { env, cwd: folder, stdio: ['ignore', log, log] });
+    const own = role === 'frontend' ? { ...env, PROMETHEUS_ENDPOINT: metricsAddress } : env;
+    const server = spawnBoundToParent(programs.server, args, { env: own, cwd: folder, stdio: ['ignore', log, log] });
     closeSync(log);
     const ended = once(server, 'exit');
     await vi.waitFor(async () => {
@@ -116,6 +125,9 @@ export async function startCluster(
       running.set(role, await start(role));
     },
     restartDatabase: (mode) => postgres.restart(mode),
+    pids: () => ({ roles: [...running.values()].map(({ server }) => server.pid ?? 0), postgres: postgres.pid }),
+    metrics: async () => (await fetch(`http://${metricsAddress}/metrics`)).text(),
+    askDatabase: (query) => postgres.ask(query),
     said: () => [...roles, 'postgres'].map((name) => `${name}:\n${tail(logOf(name))}`).join('\n'),
     stop,
   };

@@ -16,6 +16,9 @@ export type StopMode = keyof typeof stopSignals;
 export interface Postgres {
   readonly user: string;
   readonly password: string;
+  readonly pid: number;
+  /** @returns the answer, a line for each row, its columns separated by bars */
+  ask(query: string): string;
   /** Ends the server, and starts it again with its data. Resolves when it accepts connections. */
   restart(mode: StopMode): Promise<void>;
   stop(): Promise<void>;
@@ -81,6 +84,14 @@ export async function startPostgres({ programs, folder, host }: PostgresOptions)
   return {
     user,
     password,
+    get pid() {
+      return running.server.pid ?? 0;
+    },
+    ask(query) {
+      const args = ['-h', host, '-U', user, '-d', 'temporal', '-Atc', query];
+      const env = { ...process.env, PGPASSWORD: password };
+      return execFileSync(program('psql'), args, { env, encoding: 'utf8' }).trim();
+    },
     async restart(mode) {
       await stop(mode);
       running = await start();
