@@ -5,8 +5,15 @@ import { rolldown } from 'rolldown';
 import { packagesOf } from './third-party-licenses.mjs';
 import { usedMessages } from './used-messages.mjs';
 
-/** These have native code, read files beside their own code, or are used by servers only. */
-const unpacked = ['@temporalio/worker', '@temporalio/core-bridge', '@grpc/proto-loader', 'libsql', 'prom-client'];
+/** These have native code, read files beside their own code, are used by servers only, or may not be installed. */
+const unpacked = [
+  '@aws-sdk/client-s3',
+  '@temporalio/worker',
+  '@temporalio/core-bridge',
+  '@grpc/proto-loader',
+  'libsql',
+  'prom-client',
+];
 
 /**
  * Modules that are loaded together share a chunk: all that the files import, but what an earlier chunk has. Whatever

@@ -12,6 +12,7 @@ import { headerSecret, keepSecret, keepUrlSecrets } from './secrecy/known-secret
 import { webhookSecretsIn } from './secrecy/webhook-secrets.js';
 import { type Environment, knownVariables, pathsIn, readEnvironment } from './settings/environment.js';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.js';
+import { isBucketAddress } from './texts/bucket-address.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './texts/urls.js';
 
 /** The configuration that `readConfig` reads from the environment. */
@@ -57,6 +58,7 @@ export interface Config {
   readonly idleMs: number;
   /** Directory of secrets and of the embedded stack's state. Results are also stored here, unless SANDFLOW_RESULTS is set. */
   readonly home: string;
+  /** A directory, or the address of a bucket with the prefix of this deployment. */
   readonly results: string;
   /** True if every worker uses this store: SANDFLOW_RESULTS names it, or all workers run on this machine. */
   readonly resultsShared: boolean;
@@ -112,7 +114,7 @@ export function readConfig(given?: Environment): Config {
     patienceMs: 1_000 * Number(env.SANDFLOW_PATIENCE_SECONDS ?? 60),
     idleMs: 1_000 * Number(env.SANDFLOW_IDLE_SECONDS ?? 300),
     home,
-    results: env.SANDFLOW_RESULTS ?? join(home, 'results'),
+    results: storeIn(env.SANDFLOW_RESULTS, deployment, 'results') ?? join(home, 'results'),
     resultsShared: Boolean(env.SANDFLOW_RESULTS) || !(temporal.configured && env.SANDBOX_API_URL),
     cacheDirectory: env.SANDFLOW_CACHE ?? join(env.XDG_CACHE_HOME ?? inHome('.cache'), 'sandflow'),
     encryption: encryptionConfig(env),
@@ -121,6 +123,11 @@ export function readConfig(given?: Environment): Config {
     timeZone: env.TZ,
     promptSummaries: (env.SANDFLOW_PROMPT_SUMMARIES ?? String(!env.SANDFLOW_ENCRYPTION_KEYS_FILE)) === 'true',
   };
+}
+
+/** Deployments and kinds of stores that have the same address share no object. */
+function storeIn(place: string | undefined, deployment: string, kind: string): string | undefined {
+  return place && isBucketAddress(place) ? `${withoutEndSlashes(place)}/${deployment}/${kind}` : place;
 }
 
 function isSetting(name: string): boolean {
@@ -148,7 +155,8 @@ function encryptionConfig(env: Environment): Config['encryption'] {
 
 /** Secrets that only libraries use. They may quote them, as a part of a URL for example. */
 function keepOtherSecrets(env: Environment): void {
-  keepSecret(env.TEMPORAL_CODEC_AUTH ?? '');
+  const names = ['TEMPORAL_CODEC_AUTH', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
+  for (const name of names) keepSecret(env[name] ?? '');
   for (const [name, value] of Object.entries(env)) if (value && /_proxy$/i.test(name)) keepUrlSecrets(value);
 }
 

@@ -38,13 +38,14 @@ const maxStoredBytes = 64 * 1024 * 1024;
 
 /**
  * Reads an object of the result store, of at most 64 MiB.
- * @throws ApplicationFailure `result_not_found` or `result_too_large`, which are final: another attempt cannot read it
+ * @throws ApplicationFailure `result_not_found` or `result_too_large`, which are final: another attempt cannot read it.
+ * Another attempt may reach a store that did not answer or that refused its key
  */
 export async function readStored(results: ResultStore, ref: string): Promise<Buffer> {
   try {
     return await results.get(ref, { maxBytes: maxStoredBytes });
   } catch (error) {
-    if (error instanceof SandflowError) {
+    if (error instanceof SandflowError && !/^store_/.test(error.code)) {
       throw unreadable(error.message, error.code === 'result_too_large' ? error.code : 'result_not_found');
     }
     throw error;

@@ -93,6 +93,8 @@ export const sandflowErrors = {
   file_not_writable: 'usage',
   database_unusable: 'unavailable',
   database_of_other_version: 'usage',
+  store_refused: 'usage',
+  store_unreachable: 'unavailable',
   secret_store_unwritable: 'usage',
   result_store_unwritable: 'usage',
   secret_not_found: 'usage',

@@ -7,13 +7,12 @@ import { SandflowError } from '../errors/sandflow-error.js';
 import { createLinkCheck, makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 import { byOwnUser } from '../os/owner.js';
-import { requireOptions } from '../settings/required-options.js';
 import { preparing } from './put-after.js';
+import { keyOf, notStored, outside, refOf, requireAtMost } from './references.js';
 import type { ResultStore, StoredObject } from './result-store.js';
 
 type Write = (file: FileHandle) => Promise<void>;
 
-const scheme = 'file-store:';
 /**
  * Error codes for a path that no object can have: a folder is missing or is a file, the path is too long, or it
  * contains NUL.
@@ -23,17 +22,13 @@ const namesNothing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETO
 const attemptsToRead = 1_000;
 
 /**
- * Creates a result store in a directory, for workers and users that share a host or a file system. Files have mode 600.
+ * A result store in a directory, for workers and users that share a host or a file system. Files have mode 600.
  * The directory itself may be a link. No link inside it is followed. Otherwise anyone who can write to the store could
  * make this process read and write files elsewhere.
  *
  * @param directory created if it is missing
- * @example
- * const results = createResultStore('/srv/results');
- * const { ref } = await results.put('notes/today', Buffer.from('hello'));
  */
-export function createResultStore(directory: string): ResultStore {
-  requireOptions({ directory }, { directory: 'a text' });
+export function createDirectoryStore(directory: string): ResultStore {
   const root = resolve(directory);
   const isWithoutLinks = createLinkCheck(root);
 
@@ -53,7 +48,7 @@ export function createResultStore(directory: string): ResultStore {
         await checkFolder(dirname(path));
         const [opened, there] = [await file.stat(), await lstat(path)];
         if (!opened.isFile()) throw outside();
-        if (opened.size > maxBytes) throw tooLarge(opened.size, maxBytes);
+        requireAtMost(maxBytes, opened.size);
         if (opened.ino === there.ino && opened.dev === there.dev) return await file.readFile();
         if (attempt === attemptsToRead) throw outside();
       } finally {
@@ -94,7 +89,7 @@ export function createResultStore(directory: string): ResultStore {
       await rm(temporary, { force: true });
       throw error;
     }
-    return scheme + key;
+    return refOf(key);
   }
 
   const replaceObject = (key: string, write: Write, isDue?: () => unknown) =>
@@ -139,20 +134,14 @@ export function createResultStore(directory: string): ResultStore {
     },
 
     async get(ref, { maxBytes = Number.POSITIVE_INFINITY } = {}) {
-      if (!ref.startsWith(scheme)) {
-        throw new SandflowError('result_not_found', 'This reference belongs to another result store.');
-      }
+      const key = keyOf(ref);
       try {
-        return await read(locate(ref.slice(scheme.length)), maxBytes);
+        return await read(locate(key), maxBytes);
       } catch (cause) {
         const { code } = cause as NodeJS.ErrnoException;
         if (code === 'ELOOP') throw outside(cause);
         if (code === undefined || !namesNothing.has(code)) throw cause;
-        throw new SandflowError(
-          'result_not_found',
-          `The result store at ${root} has no "${ref.slice(scheme.length)}". Do the worker and this command share it?`,
-          { cause },
-        );
+        throw notStored(root, key, cause);
       }
     },
 
@@ -160,7 +149,7 @@ export function createResultStore(directory: string): ResultStore {
       try {
         if (!(await lstat(locate(key))).isFile()) return null;
         await checkFolder(dirname(locate(key)));
-        return scheme + key;
+        return refOf(key);
       } catch (error) {
         if (namesNothing.has((error as NodeJS.ErrnoException).code ?? '')) return null;
         throw error;
@@ -169,12 +158,13 @@ export function createResultStore(directory: string): ResultStore {
 
     async list(folder) {
       try {
-        await checkFolder(locate(folder));
-        const entries = await readdir(locate(folder), { recursive: true, withFileTypes: true });
+        const path = folder === '' ? root : locate(folder);
+        await checkFolder(path);
+        const entries = await readdir(path, { recursive: true, withFileTypes: true });
         return entries
           .filter((entry) => entry.isFile() && !(entry.name.startsWith('.') && entry.name.endsWith('.tmp')))
           .map(({ parentPath, name }) => relative(root, join(parentPath, name)).split(sep).join('/'))
-          .map((key) => ({ key, ref: scheme + key }));
+          .map((key) => ({ key, ref: refOf(key) }));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
         throw error;
@@ -188,13 +178,4 @@ export function createResultStore(directory: string): ResultStore {
       await checkFolder(dirname(locate(key)));
     }),
   );
-}
-
-function outside(cause?: unknown): SandflowError {
-  return new SandflowError('bad_result_key', 'A key of the result store must stay inside its directory.', { cause });
-}
-
-function tooLarge(bytes: number, maxBytes: number): SandflowError {
-  const message = `The object of the result store has ${bytes} bytes, and this call reads at most ${maxBytes}.`;
-  return new SandflowError('result_too_large', message);
 }

@@ -1,4 +1,4 @@
-/** What a result store is. `directory-store.ts` is one; users may bring their own. Types only. */
+/** What a result store is. `directory-store.ts` and `s3-store.ts` are two; users may bring their own. Types only. */
 
 /** What `put` answers: where the store holds an object, and what it holds. */
 export interface StoredObject {
@@ -28,7 +28,7 @@ export interface ResultStore {
   put(key: string, content: Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<StoredObject>;
   /**
    * Writes content of any size piece by piece, so that it is never in memory as a whole. If `content` throws, nothing
-   * is stored, and the error is thrown again.
+   * is stored, and the error is thrown again. A store may fail if somebody else stores the object meanwhile.
    */
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<StoredObject>;
   /**
@@ -41,13 +41,13 @@ export interface ResultStore {
   find(key: string): Promise<string | null>;
   /**
    * Lists the objects whose keys begin with `folder` and a slash, in no particular order. The list is empty if there is
-   * no such folder.
+   * no such folder. An empty `folder` lists all objects.
    */
   list(folder: string): Promise<readonly ListedObject[]>;
   /**
    * A worker calls this at its start, so that a store that it cannot write to is not found only when a job has results.
    * Omitted: the worker starts without a check.
-   * @throws SandflowError `result_store_unwritable`
+   * @throws SandflowError `result_store_unwritable`, or `store_refused`, `store_unreachable` for a bucket
    */
   checkWritable?(): Promise<void>;
 }

@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { bucketAddressProblem, isBucketAddress } from '../texts/bucket-address.js';
 import { mistakenPath, mistakenSecret, mistakenText } from './mistaken-text.js';
 import { unifyProxySettings } from './proxies.js';
 
@@ -12,7 +13,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * What variables hold. A `path` may be relative to the current folder. A `place`, where this program writes or a secret
  * is, must say so by `./`: else a secret in place of the name of its file would be printed as a file that does not exist.
- * A `folder` must be a whole path: others set it, for all programs.
+ * A `folder` must be a whole path: others set it, for all programs. A `store` is a place, or `s3://bucket/prefix`.
  */
 const kinds = {
   folder: ['HOME', 'TEMP', 'TMP', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME'],
@@ -31,9 +32,9 @@ const kinds = {
     'SANDFLOW_ENCRYPTION_KEYS_FILE',
     'SANDFLOW_HOME',
     'SANDFLOW_NOTIFY_SECRET_FILE',
-    'SANDFLOW_RESULTS',
     'TEMPORAL_TLS_CLIENT_KEY_PATH',
   ],
+  store: ['SANDFLOW_RESULTS'],
   secret: [
     ...['SANDBOX_API_KEY', 'SANDBOX_WEBHOOK_SECRET', 'TEMPORAL_API_KEY', 'TEMPORAL_CODEC_AUTH'],
     ...['TEMPORAL_TLS_CLIENT_CERT_DATA', 'TEMPORAL_TLS_CLIENT_KEY_DATA', 'TEMPORAL_TLS_SERVER_CA_CERT_DATA'],
@@ -79,6 +80,7 @@ const problems: Readonly<Record<Kind, (value: string) => string | undefined>> = 
   place: (value) =>
     problems.path(value) ??
     (/^\.{0,2}\//.test(value) ? undefined : 'must be a whole path. For one in the current folder, write ./ before it'),
+  store: (value) => (isBucketAddress(value.trim()) ? bucketAddressProblem(value.trim()) : problems.place(value)),
   secret: (value) => mistakenSecret(value.trim()),
   switch: (value) => (switchOf(value) === undefined ? 'must be true or false' : undefined),
   text: (value) => mistakenText(value.trim()),
@@ -106,14 +108,17 @@ export function readEnvironment(given: Environment = process.env): Environment {
     const problem = namesVariable(value) ?? problems[kind](value);
     if (problem !== undefined) throw new SandflowError('bad_configuration', `${name} ${problem}.`);
     if (kind === 'switch') read[name] = String(switchOf(value));
-    else read[name] = kind === 'path' || kind === 'place' ? resolve(value) : value.trim();
+    else read[name] = isPath(kind, value) ? resolve(value) : value.trim();
   }
   return read;
 }
 
+const isPath = (kind: Kind, value: string) =>
+  kind === 'path' || kind === 'place' || (kind === 'store' && !isBucketAddress(value.trim()));
+
 /** The variables of an environment that name paths, which `readEnvironment` has made absolute. */
 export function pathsIn(env: Environment): Readonly<Record<string, string>> {
-  const paths = [...kinds.path, ...kinds.place].map((name) => [name, env[name]] as const);
+  const paths = [...kinds.path, ...kinds.place, ...kinds.store].map((name) => [name, env[name]] as const);
   return Object.fromEntries(paths.filter((entry): entry is [(typeof entry)[0], string] => entry[1] !== undefined));
 }
 

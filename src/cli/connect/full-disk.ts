@@ -5,6 +5,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config.js';
+import { isBucketAddress } from '../../texts/bucket-address.js';
 import { formatBytes } from '../units.js';
 
 /** Below this, in bytes, writes of the parts fail. */
@@ -40,14 +41,14 @@ export function freeText({ bytes, files }: FreeSpace): string {
   return files !== null && files < fullBelowFiles ? `room for ${files} files` : `${formatBytes(bytes)} free`;
 }
 
-/** The folders that commands and the embedded stack write to, and their content. */
+/** The folders that commands and the embedded stack write to, and their content. A bucket is none. */
 export function writtenFolders({ home, results, temporal }: Pick<Config, 'home' | 'results' | 'temporal'>) {
   const database = temporal.configured
     ? []
     : [{ path: home, what: `Temporal's database ${join(home, 'temporal.db')}` }];
   return [
     ...database,
-    { path: results, what: `the result store ${results}` },
+    ...(isBucketAddress(results) ? [] : [{ path: results, what: `the result store ${results}` }]),
     { path: home, what: `SANDFLOW_HOME ${home}` },
   ];
 }

@@ -15,6 +15,7 @@ import { oneLine } from '../output/terminal-safe.js';
 import { ServiceRefusal } from '../service-refusal.js';
 import { type Check, failed, ok, skipped } from './check.js';
 import { checkActions } from './check-actions.js';
+import { checkBuckets } from './check-buckets.js';
 import { checkDeployments } from './check-deployments.js';
 import { checkDisk } from './check-disk.js';
 import { checkEncryption, readRing } from './check-encryption.js';
@@ -40,7 +41,7 @@ export async function runDoctor(
   }
   const reporter = createReporter({ stream: io.stderr, quiet: options.json === true });
   const disk = await checkDisk(configured);
-  const checks: Check[] = [ofSettings, disk];
+  const checks: Check[] = [ofSettings, disk, ...(await checkBuckets(configured))];
   const asking = { signal: io.interrupted, notice: (text: string) => reporter.notice(text) };
   const serviceFirst = configured.sandboxService ? await serviceChecks(configured, asking) : [];
   let platform: Platform | undefined;

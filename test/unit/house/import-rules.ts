@@ -44,9 +44,10 @@ export const importRules: readonly Rule[] = [
   { part: 'src/client', own: [...ground, 'src/contract'], packages: ['node:', 'undici', 'zod'] },
   { part: 'src/webhook', own: [...ground, 'src/contract'], packages: ['node:'] },
   { part: 'src/os', own: [...ground], packages: ['node:', 'libsql'] },
+  { part: 'src/s3', own: [...ground], packages: ['node:', '@aws-sdk/client-s3'] },
   {
     part: 'src/result-store',
-    own: [...ground, 'src/contract', 'src/addresses', 'src/protocol', 'src/os'],
+    own: [...ground, 'src/contract', 'src/addresses', 'src/protocol', 'src/os', 'src/s3'],
     packages: ['node:'],
   },
   {

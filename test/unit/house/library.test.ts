@@ -118,7 +118,7 @@ describe('an entry point that lacks an option, or has one of the wrong kind, nam
     ['url', () => sandflow.ensureWebhook(object, { name: 'n', secretFile: 'f' } as never)],
     ['baseUrl', () => sandflow.createSandboxClient({ apiKey: 'k' } as never)],
     ['apiKey', () => sandflow.createSandboxClient({ baseUrl: 'http://127.0.0.1:1', apiKey: none })],
-    ['directory', () => sandflow.createResultStore(none)],
+    ['place', () => sandflow.createResultStore(none)],
     ['directory', () => sandflow.createSecretStore(7 as never)],
     ['file', () => sandflow.createNotifySecrets(none)],
     ['ring', () => sandflow.createPayloadCodec(none)],

@@ -1,6 +1,6 @@
 /** The check of a command line loads no heavy package, so that a mistake is answered within 0.3 s. */
 import { describe, expect, it } from 'vitest';
-import { importsIn, readSource } from './source-imports.js';
+import { importsIn, readSource, sourceFiles } from './source-imports.js';
 
 /** The packages that a file loads when it is imported, through all files that it imports. */
 function packagesOf(file: string, seen = new Set<string>()): string[] {
@@ -12,7 +12,7 @@ function packagesOf(file: string, seen = new Set<string>()): string[] {
   });
 }
 
-const heavy = ['undici', 'libsql', 'fastify', 'prom-client'];
+const heavy = ['@aws-sdk/client-s3', 'undici', 'libsql', 'fastify', 'prom-client'];
 const isHeavy = (name: string) => name.startsWith('@temporalio/') || heavy.includes(name);
 
 /** The file that checks the command line of each command. */
@@ -67,4 +67,12 @@ describe('a command loads neither a database nor a server, and the HTTP client o
     expect(packages).toContain('zod');
     expect(packages.filter((name) => heavy.includes(name) || name === '@temporalio/worker')).toEqual([]);
   });
+});
+
+it('nothing loads the client of S3 before a call to a bucket', () => {
+  const files = sourceFiles('src', 'activities', 'workflows');
+  const imports = files.flatMap((file) => importsIn(file, readSource(file)).map((found) => ({ file, ...found })));
+  const ofSdk = imports.filter(({ target }) => target.startsWith('@aws-sdk/') || target.startsWith('@smithy/'));
+  expect(ofSdk.filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic)).toEqual([]);
+  expect([...new Set(ofSdk.map(({ file }) => file))]).toEqual(['src/s3/bucket.ts']);
 });

@@ -22,23 +22,3 @@ it('an activity does not read an object that would fill the memory of its worker
     nonRetryable: true,
   });
 });
-
-it.each([
-  '',
-  'inputs/a',
-  'http://127.0.0.1/inputs/a',
-  'file-store:',
-  'file-store:.',
-  'file-store:inputs',
-  'file-store:inputs/',
-  'file-store:inputs/b',
-  'file-store:inputs/a/b',
-  'file-store:../inputs/a',
-  'file-store:inputs/../../../../../../etc/passwd',
-  'file-store:/etc/passwd',
-  'file-store:inputs/a\u0000',
-  `file-store:${'a'.repeat(300)}`,
-  `file-store:${'a/'.repeat(3_000)}a`,
-])('a reference that names no object fails at once, and is not read again: %j', async (ref) => {
-  await expect(readStored(results, ref)).rejects.toMatchObject({ type: 'result_not_found', nonRetryable: true });
-});

@@ -13,6 +13,7 @@ const goodOfKind = {
   path: '/a/b',
   place: '/a/b',
   secret: 'secret',
+  store: '/a/b',
   switch: 'true',
   text: 'default',
 };
@@ -24,7 +25,7 @@ const goodOf: Readonly<Record<string, string>> = {
 };
 const known = [...knownVariables].map(([name, kind]) => [name, kind, goodOf[name] ?? goodOfKind[kind]] as const);
 const ofKinds = (...kinds: string[]) => known.filter(([, kind]) => kinds.includes(kind));
-const paths = ofKinds('folder', 'path', 'place');
+const paths = ofKinds('folder', 'path', 'place', 'store');
 const plain = known.filter(([, kind]) => kind !== 'secret');
 const trimmed = known.filter((row) => !paths.includes(row));
 
@@ -70,23 +71,29 @@ describe('every variable', () => {
     for (const text of ['rel', './x', '.', '..']) refused({ [name]: text });
   });
 
-  it.each(ofKinds('place'))('that names what is written is below the current folder only as ./ or ../: %s', (name) => {
-    for (const text of ['rel', 'a/b', '.sandflow', '.', '..', '#', 'undefined']) refused({ [name]: text });
-    for (const text of ['./a', '../a', './.sandflow/']) {
-      expect(readEnvironment({ [name]: text })).toEqual({ [name]: resolve(text) });
-    }
-  });
+  it.each(ofKinds('place', 'store'))(
+    'that names what is written is below the current folder only as ./ or ../: %s',
+    (name) => {
+      for (const text of ['rel', 'a/b', '.sandflow', '.', '..', '#', 'undefined']) refused({ [name]: text });
+      for (const text of ['./a', '../a', './.sandflow/']) {
+        expect(readEnvironment({ [name]: text })).toEqual({ [name]: resolve(text) });
+      }
+    },
+  );
 
   it.each(ofKinds('path'))('that names what is read may be relative: %s', (name) => {
     for (const text of ['a', './a', 'a/../b'])
       expect(readEnvironment({ [name]: text })).toEqual({ [name]: resolve(text) });
   });
 
-  it.each(ofKinds('path', 'place'))('in a current folder whose name cannot be passed on is refused: %s', (name) => {
-    const cwd = vi.spyOn(process, 'cwd').mockReturnValue('/x\ny');
-    onTestFinished(() => cwd.mockRestore());
-    refused({ [name]: './a' });
-  });
+  it.each(ofKinds('path', 'place', 'store'))(
+    'in a current folder whose name cannot be passed on is refused: %s',
+    (name) => {
+      const cwd = vi.spyOn(process, 'cwd').mockReturnValue('/x\ny');
+      onTestFinished(() => cwd.mockRestore());
+      refused({ [name]: './a' });
+    },
+  );
 
   it.each(known)('is found if its name has `export` or blanks: %s', (name, _, good) => {
     for (const wrong of [`export ${name}`, `${name} `, ` ${name}`, `\ufeff${name}`])
@@ -135,4 +142,19 @@ it('an empty or relative HOME of the process itself is replaced by the home of t
     expect(homeFolder()).toBe(userInfo().homedir);
   }
   vi.unstubAllEnvs();
+});
+
+it('a store may be in a bucket, below a prefix of its deployment, and a mistaken address is refused', () => {
+  const read = (SANDFLOW_RESULTS: string) => readConfig({ SANDFLOW_RESULTS, SANDFLOW_DEPLOYMENT: 'blue' }).results;
+  expect(read('s3://my-bucket')).toBe('s3://my-bucket/blue/results');
+  expect(read(' s3://my-bucket/a/b/\r\n')).toBe('s3://my-bucket/a/b/blue/results');
+  for (const value of [
+    's3://',
+    's3:///a',
+    's3://B/a',
+    's3://my-bucket/a b',
+    's3://my-bucket/a#b',
+    's3://k:s@my-bucket/a',
+  ])
+    refused({ SANDFLOW_RESULTS: value });
 });

@@ -1,0 +1,23 @@
+/** Tries the stores that are in buckets: a write, a read and a removal. */
+import type { Config } from '../../config.js';
+import { openBucket } from '../../s3/bucket.js';
+import { isBucketAddress } from '../../texts/bucket-address.js';
+import { failureOf } from '../errors.js';
+import { type Check, failed, ok } from './check.js';
+
+export async function checkBuckets({ results }: Pick<Config, 'results'>): Promise<Check[]> {
+  return Promise.all(isBucketAddress(results) ? [tried('results', results)] : []);
+}
+
+async function tried(name: string, address: string): Promise<Check> {
+  try {
+    await openBucket(address).check();
+    return ok(name, `An object of ${address} was written, read and removed.`);
+  } catch (error) {
+    return failed(
+      name,
+      failureOf(error).error.message,
+      'Do what the message says; see docs/configuration.md, "Stores in a bucket".',
+    );
+  }
+}

@@ -1,0 +1,120 @@
+/** What a bucket answers that is no success, or why it does not answer: each with what helps. */
+import { connectionProblemOf } from '../errors/connection-problem.js';
+import { SandflowError } from '../errors/sandflow-error.js';
+
+interface Fault {
+  /** Names of errors of the SDK, which are S3's codes, or codes of Node, or HTTP statuses. */
+  readonly of: readonly string[];
+  readonly code: 'store_refused' | 'store_unreachable' | 'disk_full';
+  /** What is wrong and what helps, as the rest of a sentence that begins with the store. */
+  readonly text: string;
+}
+
+/** The first that fits counts. HEAD has no other answer than its status. */
+export const faults: readonly Fault[] = [
+  {
+    of: ['NoSuchBucket'],
+    code: 'store_refused',
+    text: 'has no such bucket. Create the bucket, or correct its name in the setting',
+  },
+  {
+    of: ['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidToken', 'ExpiredToken', '401'],
+    code: 'store_refused',
+    text: 'does not accept the key. Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile that AWS_PROFILE names',
+  },
+  {
+    of: ['CredentialsProviderError'],
+    code: 'store_refused',
+    text: 'needs a key. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role',
+  },
+  {
+    of: [
+      'Region is missing',
+      'PermanentRedirect',
+      'AuthorizationHeaderMalformed',
+      'IllegalLocationConstraintException',
+      '301',
+    ],
+    code: 'store_refused',
+    text: 'is in another region. Set AWS_REGION to the region of the bucket',
+  },
+  {
+    of: ['RequestTimeTooSkewed', 'RequestExpired'],
+    code: 'store_refused',
+    text: 'does not accept the time of this machine. Set its clock',
+  },
+  {
+    of: ['XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'QuotaExceeded', 'InsufficientStorage', '507'],
+    code: 'disk_full',
+    text: 'is full. Free some space there, or raise its quota, then try again',
+  },
+  {
+    of: ['AccessDenied', '403', '405'],
+    code: 'store_refused',
+    text: 'does not allow this. The key needs s3:ListBucket for the bucket, and s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload below the prefix',
+  },
+  {
+    of: ['NotImplemented', '501'],
+    code: 'store_refused',
+    text: 'lacks a function. Use a server that honours If-Match and If-None-Match at writes, as Amazon S3 does',
+  },
+  {
+    of: ['409', '412'],
+    code: 'store_unreachable',
+    text: 'got another object under the same key meanwhile. Try again',
+  },
+  {
+    of: [
+      'ENOTFOUND',
+      'EAI_AGAIN',
+      'ECONNREFUSED',
+      'EHOSTUNREACH',
+      'ENETUNREACH',
+      'ECONNRESET',
+      'EPIPE',
+      'EPROTO',
+      'ETIMEDOUT',
+      'TimeoutError',
+    ],
+    code: 'store_unreachable',
+    text: 'cannot be reached. Check the network and, for a server other than that of Amazon, AWS_ENDPOINT_URL_S3',
+  },
+];
+
+const otherFault = { code: 'store_unreachable', text: 'does not answer as it should. Try again later' } as const;
+
+interface Failure extends Error {
+  readonly code?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+const statusOf = (error: unknown) => (error as Failure | undefined)?.$metadata?.httpStatusCode;
+
+/** There is no object with this key. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
+}
+
+/** The object is not as the condition of a write demands, or is being written by somebody else. */
+export function isConflict(error: unknown): boolean {
+  const isGone = error instanceof Error && error.name === 'NoSuchUpload';
+  return isGone || isMissing(error) || [409, 412].includes(statusOf(error) ?? 0);
+}
+
+/** @returns the same error for an abort, and for one that is named already */
+export function bucketError(error: unknown, address: string): unknown {
+  if (error instanceof SandflowError || !(error instanceof Error) || error.name === 'AbortError') return error;
+  const problem = connectionProblemOf(error);
+  const fail = (code: Fault['code'], text: string) =>
+    new SandflowError(code, `The store ${address} ${text}.`, { cause: error });
+  if (problem) return fail('store_unreachable', `cannot be reached: ${problem.text}. ${withoutStop(problem.mend)}`);
+  const { name, code, message } = error as Failure;
+  const status = statusOf(error);
+  const names = [name, code, message, String(status ?? '')];
+  const { code: kind, text } = faults.find(({ of }) => of.some((one) => names.includes(one))) ?? otherFault;
+  // The message of an answer is the server's own.
+  const detail = status === undefined ? message.replaceAll(/\s+/g, ' ').trim() : name;
+  return fail(kind, `${text} (${detail})`);
+}
+
+const withoutStop = (sentence: string) => sentence.replace(/\.$/, '');

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { checkBuckets } from '../../../../src/cli/doctor/check-buckets.js';
+import { checkDisk } from '../../../../src/cli/doctor/check-disk.js';
+import { readConfig } from '../../../../src/config.js';
+import { useBucketAt } from '../../s3/aws-settings.js';
+import { createFakeS3, type TestBucket } from '../../s3/fake-s3.js';
+import { createFaultProxy, type FaultProxy } from '../../s3/fault-proxy.js';
+
+let fake: TestBucket;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  fake = await createFakeS3();
+  proxy = await createFaultProxy(fake.endpoint);
+});
+afterAll(async () => {
+  await proxy.close();
+  await fake.close();
+});
+
+const config = (bucket: string) => readConfig({ SANDFLOW_RESULTS: `s3://${bucket}/a`, SANDFLOW_DEPLOYMENT: 'blue' });
+
+it('a bucket is tried by a write, a read and a removal', async () => {
+  useBucketAt(proxy.endpoint);
+  const message = 'An object of s3://results/a/blue/results was written, read and removed.';
+  expect(await checkBuckets(config('results'))).toEqual([{ name: 'results', status: 'ok', message, mend: null }]);
+  expect(proxy.calls).toEqual(['PUT', 'GET', 'PUT', 'DELETE']);
+});
+
+it('a bucket that does not exist, or that is full, is named with what helps', async () => {
+  useBucketAt(proxy.endpoint);
+  const [missing] = await checkBuckets(config('no-such-bucket'));
+  expect(missing).toMatchObject({ status: 'failed', message: expect.stringContaining('Create the bucket') });
+  proxy.spoil = () => ({ status: 507, code: 'XMinioStorageFull' });
+  const [full] = await checkBuckets(config('results'));
+  expect(full).toMatchObject({ status: 'failed', message: expect.stringContaining('is full') });
+});
+
+it('a directory is no bucket, and a bucket is on no disk of this machine', async () => {
+  expect(await checkBuckets(readConfig({ SANDFLOW_HOME: '/srv' }))).toEqual([]);
+  const { home } = readConfig({});
+  const { message } = await checkDisk({ ...config('results'), home });
+  expect(message).toContain(home);
+});

@@ -1,0 +1,120 @@
+/** A bucket that fails, over a fake of S3; `test/slow/unit/s3` runs the first part against a server. Tier: unit, 4 CPU seconds. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readStored } from '../../../activities/store/texts.js';
+import { createResultStore } from '../../../src/result-store/index.js';
+import { faults } from '../../../src/s3/bucket-errors.js';
+import { useBucketAt } from './aws-settings.js';
+import { bucketFaults } from './bucket-faults.js';
+import { createFakeS3, type TestBucket } from './fake-s3.js';
+import { createFaultProxy, type FaultProxy } from './fault-proxy.js';
+
+let fake: TestBucket;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  fake = await createFakeS3();
+  proxy = await createFaultProxy(fake.endpoint);
+});
+afterAll(async () => {
+  await proxy.close();
+  await fake.close();
+});
+
+describe('a store in a bucket', () => bucketFaults(() => proxy, 'results'));
+
+it('a bucket that ignores conditions is refused at the start', async () => {
+  useBucketAt(proxy.endpoint);
+  proxy.dropHeaders = ['if-match', 'if-none-match'];
+  try {
+    await expect(createResultStore('s3://results/a').checkWritable?.()).rejects.toMatchObject({
+      code: 'store_refused',
+      message: expect.stringContaining('replaces objects that it was told not to replace'),
+    });
+  } finally {
+    proxy.dropHeaders = [];
+  }
+});
+
+it('a text that a bucket does not give now is read again by the next attempt', async () => {
+  useBucketAt(proxy.endpoint, { AWS_MAX_ATTEMPTS: '1' });
+  for (const [status, code] of [
+    [503, 'SlowDown'],
+    [403, 'AccessDenied'],
+  ] as const) {
+    proxy.spoil = () => ({ status, code });
+    const read = readStored(createResultStore('s3://results/a'), 'file-store:inputs/a');
+    await expect(read).rejects.toMatchObject({ name: 'SandflowError', code: expect.stringMatching(/^store_/) });
+  }
+  proxy.spoil = () => undefined;
+});
+
+describe('an error of the bucket says what helps', () => {
+  const answers = [
+    ['no such bucket', 404, 'NoSuchBucket', 'store_refused', 'Create the bucket, or correct its name'],
+    ['an unknown key', 403, 'InvalidAccessKeyId', 'store_refused', 'Correct AWS_ACCESS_KEY_ID'],
+    ['a wrong secret', 403, 'SignatureDoesNotMatch', 'store_refused', 'Correct AWS_ACCESS_KEY_ID'],
+    ['a key that has expired', 400, 'ExpiredToken', 'store_refused', 'Correct AWS_ACCESS_KEY_ID'],
+    ['another region', 301, 'PermanentRedirect', 'store_refused', 'Set AWS_REGION'],
+    ['a signature for another region', 400, 'AuthorizationHeaderMalformed', 'store_refused', 'Set AWS_REGION'],
+    ['a wrong clock', 403, 'RequestTimeTooSkewed', 'store_refused', 'Set its clock'],
+    ['a full disk', 507, 'XMinioStorageFull', 'disk_full', 'Free some space'],
+    ['a quota that is used up', 403, 'QuotaExceeded', 'disk_full', 'Free some space'],
+    ['a key that may only read', 403, 'AccessDenied', 'store_refused', 's3:PutObject'],
+    ['a server without conditions', 501, 'NotImplemented', 'store_refused', 'If-None-Match'],
+    ['a server that is busy for long', 503, 'SlowDown', 'store_unreachable', 'Try again later'],
+  ] as const;
+
+  it.each(answers)('%s', async (_, status, code, thrown, text) => {
+    useBucketAt(proxy.endpoint, { AWS_MAX_ATTEMPTS: '1' });
+    proxy.spoil = () => ({ status, code });
+    const results = createResultStore('s3://results/a');
+    const expected = {
+      code: thrown,
+      message: expect.stringMatching(new RegExp(`^The store s3://results/a .*${text}.*\\(${code}\\)`)),
+    };
+    await expect(results.put('a', Buffer.from('x'))).rejects.toMatchObject(expected);
+    await expect(results.list('a')).rejects.toMatchObject(expected);
+    // Jobs wait for space, so a worker may start without it.
+    if (thrown === 'disk_full') await results.checkWritable?.();
+    else await expect(results.checkWritable?.()).rejects.toMatchObject(expected);
+    proxy.spoil = () => undefined;
+  });
+
+  it.each([
+    [
+      'no network',
+      { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' },
+      'store_unreachable',
+      /cannot be reached.*ECONNREFUSED/,
+    ],
+    ['a name that is unknown', { AWS_ENDPOINT_URL_S3: 'http://s3.invalid' }, 'store_unreachable', /cannot be reached/],
+    ['no TLS', { https: 'true' }, 'store_unreachable', /cannot be reached.*wrong version number/],
+    ['no region', { AWS_REGION: undefined }, 'store_refused', /Set AWS_REGION/],
+    ['no key', { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }, 'store_refused', /needs a key/],
+  ])('%s', async (_, { https, ...settings }: Record<string, string | undefined>, code, message) => {
+    useBucketAt(https ? proxy.endpoint.replace('http:', 'https:') : proxy.endpoint, {
+      AWS_MAX_ATTEMPTS: '1',
+      ...settings,
+    });
+    const put = createResultStore('s3://results/a').put('a', Buffer.from('x'));
+    await expect(put).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  it('and each row of the table is tried here', () => {
+    const tried = new Set<string>(answers.map(([, , code]) => code));
+    const others = ['CredentialsProviderError', 'Region is missing', 'ENOTFOUND', '412'];
+    const rows = faults.filter(({ of }) => !of.some((one) => tried.has(one) || others.includes(one)));
+    expect(rows).toEqual([]);
+  });
+});
+
+it.each([
+  's3://',
+  's3://x',
+  's3://Results/a',
+  's3://results/a b',
+  's3://results//a',
+  's3://results/a?b',
+  's3://key:secret@results',
+])('what is no address of a bucket is refused: %s', (address) => {
+  expect(() => createResultStore(address)).toThrow(/must be like s3:\/\/bucket\/prefix/);
+});

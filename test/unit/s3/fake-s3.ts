@@ -1,0 +1,123 @@
+/**
+ * The part of S3 that the stores use, in memory: objects with conditions, uploads of several parts, lists in pages. It
+ * checks no signature. `test/slow/unit/s3` runs the same tests against a real server.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+interface Kept {
+  readonly content: Buffer;
+  readonly etag: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface TestBucket {
+  /** `http://host:port` */
+  readonly endpoint: string;
+  readonly bucket: string;
+  close(): Promise<void>;
+}
+
+const refusal = (status: number, code: string): Answer => ({
+  status,
+  body: `<Error><Code>${code}</Code><Message>${code}</Message></Error>`,
+});
+const quoted = (text: Buffer | string) => `"${createHash('md5').update(text).digest('hex')}"`;
+
+/** @param options.pageSize most keys in a page of a list. Default: 3, so that tests have several pages */
+export async function createFakeS3({ pageSize = 3 } = {}): Promise<TestBucket> {
+  const objects = new Map<string, Kept>();
+  const uploads = new Map<string, { readonly metadata: Kept['metadata']; readonly parts: Map<number, Buffer> }>();
+
+  function keep(key: string, object: Omit<Kept, 'etag'>, { headers }: IncomingMessage): Answer {
+    const there = objects.get(key);
+    if (headers['if-none-match'] === '*' && there) return refusal(412, 'PreconditionFailed');
+    const wanted = headers['if-match'];
+    if (wanted !== undefined && !there) return refusal(404, 'NoSuchKey');
+    if (wanted !== undefined && wanted !== there?.etag) return refusal(412, 'PreconditionFailed');
+    const etag = quoted(object.content);
+    objects.set(key, { ...object, etag });
+    return { status: 200, headers: { etag }, body: `<Result><ETag>${etag}</ETag></Result>` };
+  }
+
+  function list(query: URLSearchParams): Answer {
+    const from = query.get('continuation-token') ?? '';
+    const keys = [...objects.keys()].filter((key) => key.startsWith(query.get('prefix') ?? '') && key > from).sort();
+    const page = keys.slice(0, pageSize);
+    const more = keys.length > page.length;
+    const next = more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
+    const contents = page.map((key) => `<Contents><Key>${key}</Key></Contents>`).join('');
+    const body = `<ListBucketResult><IsTruncated>${more}</IsTruncated>${next}${contents}</ListBucketResult>`;
+    return { status: 200, body };
+  }
+
+  async function answer(request: IncomingMessage): Promise<Answer> {
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://fake');
+    const body = await buffer(request);
+    const [, bucket, ...rest] = decodeURIComponent(pathname).split('/');
+    if (bucket !== 'results') return refusal(404, 'NoSuchBucket');
+    const key = rest.join('/');
+    const metadata = Object.fromEntries(
+      Object.entries(request.headers).filter(([name]) => name.startsWith('x-amz-meta-')) as [string, string][],
+    );
+    const id = query.get('uploadId');
+    const upload = uploads.get(id ?? '');
+    if (id !== null && !upload) return refusal(404, 'NoSuchUpload');
+    switch (request.method) {
+      case 'POST': {
+        if (upload && id !== null) {
+          const parts = [...upload.parts].sort(([a], [b]) => a - b).map(([, part]) => part);
+          const kept = keep(key, { content: Buffer.concat(parts), metadata: upload.metadata }, request);
+          if (kept.status === 200) uploads.delete(id);
+          return kept;
+        }
+        const created = randomUUID();
+        uploads.set(created, { metadata, parts: new Map() });
+        return { status: 200, body: `<Result><UploadId>${created}</UploadId></Result>` };
+      }
+      case 'PUT': {
+        if (!upload) return keep(key, { content: body, metadata }, request);
+        upload.parts.set(Number(query.get('partNumber')), body);
+        return { status: 200, headers: { etag: quoted(body) } };
+      }
+      case 'DELETE':
+        if (id === null) objects.delete(key);
+        else uploads.delete(id);
+        return { status: 204 };
+      default: {
+        if (query.has('list-type')) return list(query);
+        const there = objects.get(key);
+        if (!there) return refusal(404, 'NoSuchKey');
+        const { content, etag } = there;
+        return {
+          status: 200,
+          headers: { ...there.metadata, etag, 'content-length': `${content.length}` },
+          body: content,
+        };
+      }
+    }
+  }
+
+  const server = createServer(async (request, response) => {
+    const { status, headers, body } = await answer(request);
+    response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : body);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    bucket: 'results',
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => void server.close(resolve));
+    },
+  };
+}
