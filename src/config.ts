@@ -60,7 +60,9 @@ export interface Config {
   readonly home: string;
   /** A directory, or the address of a bucket with the prefix of this deployment. */
   readonly results: string;
-  /** True if every worker uses this store: SANDFLOW_RESULTS names it, or all workers run on this machine. */
+  /** As `results`, for the secrets that the service shows once. */
+  readonly secrets: string;
+  /** True if every worker uses the result store: SANDFLOW_RESULTS names it, or all workers run on this machine. */
   readonly resultsShared: boolean;
   /** Directory of files that can be created again, such as a Temporal server that was built. */
   readonly cacheDirectory: string;
@@ -115,6 +117,7 @@ export function readConfig(given?: Environment): Config {
     idleMs: 1_000 * Number(env.SANDFLOW_IDLE_SECONDS ?? 300),
     home,
     results: storeIn(env.SANDFLOW_RESULTS, deployment, 'results') ?? join(home, 'results'),
+    secrets: storeIn(env.SANDFLOW_SECRETS, deployment, 'secrets') ?? join(home, 'secrets'),
     resultsShared: Boolean(env.SANDFLOW_RESULTS) || !(temporal.configured && env.SANDBOX_API_URL),
     cacheDirectory: env.SANDFLOW_CACHE ?? join(env.XDG_CACHE_HOME ?? inHome('.cache'), 'sandflow'),
     encryption: encryptionConfig(env),

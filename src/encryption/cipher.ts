@@ -12,7 +12,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** The purpose of a message. A message for one purpose cannot be decrypted as a message for another. */
-export type Purpose = 'payload 1' | 'object 1';
+export type Purpose = 'payload 1' | 'object 1' | `secret 1 ${string}`;
 
 /** Encrypts piece by piece. The message is `begin`, then the results of `update`, then the result of `end`. */
 export function startSealing(key: RingKey, purpose: Purpose) {

@@ -3,29 +3,13 @@ import { chmod, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
-import { keepSecret } from '../secrecy/known-secrets.js';
-import { requireOptions } from '../settings/required-options.js';
+import { checkedName, isSecretName, keepLine, nameOf, notKept, refOf, type SecretStore } from './secret-store.js';
 
-const scheme = 'secret-store:';
-const namePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
-
-/**
- * A secret store in a directory of mode 700, one file of mode 600 per secret, for workers that share a file system.
- * Nothing is created before the first `put`.
- * @example
- * const secrets = createSecretStore('/var/lib/sandflow/secrets');
- * const activities = createActivities({ client: api, results, secrets, taskQueue });
- */
-export function createSecretStore(directory: string): SecretStore {
-  requireOptions({ directory }, { directory: 'a text' });
+/** A secret store in a directory of mode 700, one file of mode 600 per secret, for workers that share a file system. */
+export function createDirectorySecrets(directory: string): SecretStore {
   const root = resolve(directory);
 
-  function locate(ref: string): string {
-    if (!ref.startsWith(scheme)) {
-      throw new SandflowError('secret_not_found', 'This reference belongs to another secret store.');
-    }
-    return join(root, checkedName(ref.slice(scheme.length)));
-  }
+  const locate = (ref: string) => join(root, nameOf(ref));
 
   return {
     async put(name, value) {
@@ -46,7 +30,7 @@ export function createSecretStore(directory: string): SecretStore {
           { cause },
         );
       }
-      return scheme + name;
+      return refOf(name);
     },
 
     async get(ref) {
@@ -56,9 +40,7 @@ export function createSecretStore(directory: string): SecretStore {
         return value;
       } catch (cause) {
         if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
-        const name = ref.slice(scheme.length);
-        const message = `The secret store at ${root} has no "${name}". Do the workers share it?`;
-        throw new SandflowError('secret_not_found', message, { cause });
+        throw notKept(root, nameOf(ref), cause);
       }
     },
 
@@ -68,26 +50,13 @@ export function createSecretStore(directory: string): SecretStore {
 
     async list() {
       try {
-        return (await readdir(root)).filter((name) => namePattern.test(name)).sort();
+        return (await readdir(root)).filter(isSecretName).sort();
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
         throw error;
       }
     },
   };
-}
-
-/** A value of several lines is a file, such as the variables of an environment, most of whose lines are no secrets. */
-function keepLine(value: string): void {
-  if (!value.trim().includes('\n')) keepSecret(value);
-}
-
-function checkedName(name: string): string {
-  if (namePattern.test(name)) return name;
-  throw new SandflowError(
-    'bad_secret_name',
-    'The name of a secret must be 1 to 128 letters, digits, dots, dashes and underscores, and must not begin with a dot.',
-  );
 }
 
 /** The service shows a secret only once, so it must be on the disk before the call returns. */
@@ -99,21 +68,4 @@ async function writeSynced(path: string, value: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-/** Keeps secrets that the service shows once. Workflows get their references. */
-export interface SecretStore {
-  /**
-   * Stores `value` under `name`. Safe to repeat: the last value counts, and no reader sees a part of a value.
-   * @param name 1 to 128 characters of `a-z A-Z 0-9 . _ -`, not beginning with a dot
-   * @returns the reference that `get` and `delete` take; it contains the name and no secret
-   * @throws SandflowError `bad_secret_name`, `secret_store_unwritable`
-   */
-  put(name: string, value: string): Promise<string>;
-  /** @throws SandflowError `secret_not_found` */
-  get(ref: string): Promise<string>;
-  /** Safe to repeat: a missing secret is not an error. */
-  delete(ref: string): Promise<void>;
-  /** The names of all secrets, sorted. */
-  list(): Promise<string[]>;
 }

@@ -1,2 +1,3 @@
 /** The store in which workers keep secrets that the service shows once. */
-export { createSecretStore, type SecretStore } from './directory-store.js';
+export { createSecretStore } from './create-store.js';
+export type { SecretStore } from './secret-store.js';

@@ -68,6 +68,7 @@ function ownSettings(config: Config): Setting[] {
     own('deployment', 'SANDFLOW_DEPLOYMENT', config.deployment),
     own('taskQueue', 'SANDFLOW_TASK_QUEUE', config.taskQueue),
     own('results', 'SANDFLOW_RESULTS', config.results),
+    own('secrets', 'SANDFLOW_SECRETS', config.secrets),
     secret('apiKey', 'SANDBOX_API_KEY'),
     own('apiAllowHttp', 'SANDBOX_API_ALLOW_HTTP', variables.has('SANDBOX_API_ALLOW_HTTP') ? 'set' : undefined),
     own('apiHeaderPrefix', 'SANDBOX_API_HEADER_PREFIX', sandboxService?.headerPrefix),

@@ -5,8 +5,9 @@ import { isBucketAddress } from '../../texts/bucket-address.js';
 import { failureOf } from '../errors.js';
 import { type Check, failed, ok } from './check.js';
 
-export async function checkBuckets({ results }: Pick<Config, 'results'>): Promise<Check[]> {
-  return Promise.all(isBucketAddress(results) ? [tried('results', results)] : []);
+export async function checkBuckets({ results, secrets }: Pick<Config, 'results' | 'secrets'>): Promise<Check[]> {
+  const stores = Object.entries({ results, secrets }).filter(([, place]) => isBucketAddress(place));
+  return Promise.all(stores.map(([name, address]) => tried(name, address)));
 }
 
 async function tried(name: string, address: string): Promise<Check> {

@@ -3,7 +3,7 @@
 export interface Check {
   /**
    * What was checked: `temporal`, `workers`, `service`, `key`, `actions`, `clock`, `webhook`, `secret`, `bridge`, `wakes`,
-   * `retention`, `account`, `isolation`, `encryption`, `disk`, `results`, `local` or `settings`.
+   * `retention`, `account`, `isolation`, `encryption`, `disk`, `results`, `secrets`, `local` or `settings`.
    */
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';

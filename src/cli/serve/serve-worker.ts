@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { aborted } from '../../os/aborted.js';
 import { apiKeyOf } from '../../os/key-file.js';
 import { createSecretStore } from '../../secret-store/index.js';
@@ -57,7 +56,8 @@ async function runWorker(
   if (options.metrics === undefined) logTo(log);
   else serveMetrics(options.metrics, { log });
   const { ring, dataConverter, results } = await openEncoding(config);
-  await results.checkWritable?.();
+  const secrets = createSecretStore(config.secrets, { ring });
+  await Promise.all([results.checkWritable?.(), secrets.checkWritable?.()]);
   const { connection, namespace } = await connectWorker(config.temporal.connect, { proxy: config.temporal.proxy });
   const client = clientOf(sandboxService, { connections: 128 });
   let stopAsking = () => {};
@@ -78,8 +78,7 @@ async function runWorker(
       workflowStacks: options.workflowStacks,
       results,
       dataConverter,
-      // Workers on several hosts must share this directory.
-      secrets: createSecretStore(join(config.home, 'secrets')),
+      secrets,
       ...notifying,
     });
     onCreated(worker);

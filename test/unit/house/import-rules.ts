@@ -56,7 +56,7 @@ export const importRules: readonly Rule[] = [
     ownTypes: ['src/result-store'],
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },
-  { part: 'src/secret-store', own: [...ground, 'src/os'], packages: ['node:'] },
+  { part: 'src/secret-store', own: [...ground, 'src/encryption', 'src/os', 'src/s3'], packages: ['node:'] },
   { part: 'src/notify', own: [...ground, 'src/os', 'src/webhook'], packages: ['node:'] },
   {
     part: 'src/retention',

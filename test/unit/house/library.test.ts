@@ -119,7 +119,7 @@ describe('an entry point that lacks an option, or has one of the wrong kind, nam
     ['baseUrl', () => sandflow.createSandboxClient({ apiKey: 'k' } as never)],
     ['apiKey', () => sandflow.createSandboxClient({ baseUrl: 'http://127.0.0.1:1', apiKey: none })],
     ['place', () => sandflow.createResultStore(none)],
-    ['directory', () => sandflow.createSecretStore(7 as never)],
+    ['place', () => sandflow.createSecretStore(7 as never)],
     ['file', () => sandflow.createNotifySecrets(none)],
     ['ring', () => sandflow.createPayloadCodec(none)],
     ['origins', () => sandflow.createCodecServer({ codec: object, token: 'a-token' } as never)],

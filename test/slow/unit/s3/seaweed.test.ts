@@ -1,12 +1,15 @@
 /** The stores in a bucket of a real S3 server, with the tests that `test/unit` has over a fake. Tier: slow, 40 CPU seconds. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newKeyLine, parseKeyRing } from '../../../../src/encryption/index.js';
 import { createResultStore } from '../../../../src/result-store/index.js';
+import { createSecretStore } from '../../../../src/secret-store/index.js';
 import { storeContract } from '../../../unit/result-store/store-contract.js';
 import { useBucketAt } from '../../../unit/s3/aws-settings.js';
 import { bucketFaults } from '../../../unit/s3/bucket-faults.js';
 import type { TestBucket } from '../../../unit/s3/fake-s3.js';
 import { createFaultProxy, type FaultProxy } from '../../../unit/s3/fault-proxy.js';
+import { secretContract } from '../../../unit/secret-store/store-contract.js';
 import { readingKey, startSeaweed } from './seaweed.js';
 
 let server: TestBucket;
@@ -24,6 +27,15 @@ beforeEach(() => useBucketAt(server.endpoint));
 describe('a store in a bucket', () => {
   storeContract(() => createResultStore(`s3://results/${randomUUID()}`));
   bucketFaults(() => proxy, 'results');
+});
+
+describe('a secret store in a bucket', () => {
+  const ring = parseKeyRing(newKeyLine('k'));
+  let place: string;
+  beforeEach(() => {
+    place = `s3://results/${randomUUID()}`;
+  });
+  secretContract(() => createSecretStore(place, { ring }));
 });
 
 describe('the server refuses', () => {

@@ -36,7 +36,7 @@ it('a bucket that does not exist, or that is full, is named with what helps', as
 });
 
 it('a directory is no bucket, and a bucket is on no disk of this machine', async () => {
-  expect(await checkBuckets(readConfig({ SANDFLOW_HOME: '/srv' }))).toEqual([]);
+  expect(await checkBuckets(readConfig({ SANDFLOW_HOME: '/srv', SANDFLOW_SECRETS: '/srv/secrets' }))).toEqual([]);
   const { home } = readConfig({});
   const { message } = await checkDisk({ ...config('results'), home });
   expect(message).toContain(home);
