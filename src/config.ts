@@ -128,8 +128,12 @@ export function readConfig(given?: Environment): Config {
   };
 }
 
-/** Deployments and kinds of stores that have the same address share no object. */
-function storeIn(place: string | undefined, deployment: string, kind: string): string | undefined {
+/** Where a store is that a setting names. Deployments and kinds of stores share no object of the same address. */
+export function storeIn<Place extends string | undefined>(
+  place: Place,
+  deployment: string,
+  kind: string,
+): Place | string {
   return place && isBucketAddress(place) ? `${withoutEndSlashes(place)}/${deployment}/${kind}` : place;
 }
 

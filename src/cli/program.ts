@@ -18,6 +18,7 @@ import { addBridge, addCodecServer, addWorker } from './serve/command.js';
 import { applyFiles } from './settings/apply-files.js';
 import { addStack, addSupervisor } from './stack/command.js';
 import { addStop, addStops } from './stops/command.js';
+import { addStore } from './store/command.js';
 import { addWebhooks } from './webhooks/command.js';
 
 const moreHelp = '\nExit codes: sandflow help run. Settings: sandflow help config.';
@@ -32,7 +33,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
   },
   'For operators:': {
     ...{ worker: addWorker, bridge: addBridge, webhooks: addWebhooks },
-    ...{ encryption: addEncryption, 'codec-server': addCodecServer },
+    ...{ encryption: addEncryption, 'codec-server': addCodecServer, store: addStore },
     ...{ cleanup: addCleanup, stops: addStops, local: addLocal, api: addApi },
   },
 };

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { seal, unseal } from '../encryption/cipher.js';
-import type { KeyRing } from '../encryption/key-ring.js';
+import { derivedKey, type KeyRing } from '../encryption/key-ring.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { openBucket } from '../s3/bucket.js';
 import { checkedName, isSecretName, keepLine, nameOf, notKept, refOf, type SecretStore } from './secret-store.js';
@@ -22,11 +22,8 @@ export function createBucketSecrets(address: string, ring: KeyRing): SecretStore
 
   return {
     async put(name, value) {
-      const key = checkedName(name);
-      keepLine(value);
-      const sealed = seal(ring.first, `secret 1 ${name}`, Buffer.from(value)).toString('base64');
-      const content = JSON.stringify({ key: ring.first.id, sealed } satisfies SealedSecret);
-      await bucket.put(key, Buffer.from(content), { tag: randomUUID() });
+      const { content, tag } = sealSecret(ring, checkedName(name), value);
+      await bucket.put(name, content, { tag });
       return refOf(name);
     },
 
@@ -46,6 +43,20 @@ export function createBucketSecrets(address: string, ring: KeyRing): SecretStore
 
     checkWritable: () => bucket.check(),
   };
+}
+
+/** The content of the object, and a tag that only shows those who have the key whether two values are equal. */
+export function sealSecret(
+  ring: KeyRing,
+  name: string,
+  value: string,
+): { readonly content: Buffer; readonly tag: string } {
+  keepLine(value);
+  const { first } = ring;
+  const sealed = seal(first, `secret 1 ${name}`, Buffer.from(value)).toString('base64');
+  const content = Buffer.from(JSON.stringify({ key: first.id, sealed } satisfies SealedSecret));
+  const tag = createHmac('sha256', derivedKey(first, 'secret tags 1')).update(`${name}\n${value}`).digest('hex');
+  return { content, tag };
 }
 
 function sealedIn(content: Buffer, name: string): SealedSecret {

@@ -36,6 +36,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'schedule remove': 'test/workflows/schedule/command.test.ts',
   'codec-server': 'test/workflows/encryption/codec-server.test.ts',
   'stops sweep': 'test/workflows/stop/sweep.test.ts',
+  'store copy': 'test/unit/cli/store/copy.test.ts',
   exec: 'test/e2e/cli/sandbox-commands.test.ts',
   cp: 'test/e2e/cli/sandbox-commands.test.ts',
   ssh: 'test/e2e/cli/sandbox-commands.test.ts',
