@@ -28,7 +28,7 @@ import {
 } from '../../src/result-store/fanout-objects.js';
 import type { ListedObject, ResultStore } from '../../src/result-store/index.js';
 import { findStoredJson, storedJson } from '../../src/result-store/stored-json.js';
-import { withHeartbeat } from '../retry/attempt.js';
+import { whileAttemptLives, withHeartbeat } from '../retry/attempt.js';
 
 export interface ReadChunkInput {
   readonly place: FanoutPlace;
@@ -145,28 +145,34 @@ export function createFanoutStore(results: ResultStore) {
      * @returns the machine time of the fork, and the reference of the result; 0 and null if no result is stored
      */
     async settleFanoutItem({ key, ending }: SettleItemInput) {
-      const stored = await findStoredJson<ItemResult>(results, key);
-      if (!stored) return { machineSeconds: 0, resultRef: null };
-      const item = settled(stored, ending);
-      const { ref: resultRef } = await results.put(key, storedJson(item));
-      return { machineSeconds: item.machineSeconds, resultRef };
+      return whileAttemptLives(async (signal) => {
+        const stored = await findStoredJson<ItemResult>(results, key);
+        if (!stored) return { machineSeconds: 0, resultRef: null };
+        const item = settled(stored, ending);
+        const { ref: resultRef } = await results.put(key, storedJson(item), { signal });
+        return { machineSeconds: item.machineSeconds, resultRef };
+      });
     },
 
     /** Stores the result of an item that has stored none, also none that this version cannot read. Safe to repeat. */
     async storeLostItem(key: string, item: ItemResult): Promise<void> {
-      await withHeartbeat(async () => {
-        if ((await results.find(key)) === null) await results.put(key, storedJson(item));
-      });
+      await withHeartbeat(() =>
+        whileAttemptLives(async (signal) => {
+          if ((await results.find(key)) === null) await results.put(key, storedJson(item), { signal });
+        }),
+      );
     },
 
     /** Adds to the stored results of items how they ended. Safe to repeat. */
     async addItemEndings(endings: readonly ItemEnding[]): Promise<void> {
-      await withHeartbeat(async () => {
-        for (const ending of endings) {
-          const stored = await findStoredJson<ItemResult>(results, ending.key);
-          if (stored) await results.put(ending.key, storedJson(withEnding(stored, ending)));
-        }
-      });
+      await withHeartbeat(() =>
+        whileAttemptLives(async (signal) => {
+          for (const ending of endings) {
+            const stored = await findStoredJson<ItemResult>(results, ending.key);
+            if (stored) await results.put(ending.key, storedJson(withEnding(stored, ending)), { signal });
+          }
+        }),
+      );
     },
 
     /** Reads what earlier executions of a batch stored. Safe to repeat. */

@@ -11,6 +11,7 @@ import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-rec
 import type { ResultStore } from '../../src/result-store/index.js';
 import { putAfter } from '../../src/result-store/put-after.js';
 import { findStoredJson, storedJson } from '../../src/result-store/stored-json.js';
+import { whileAttemptLives } from '../retry/attempt.js';
 
 /** The ids of an accepted prompt; null if the service returned none. */
 export interface PromptEvidence {
@@ -57,7 +58,7 @@ export interface PromptRecords {
   /** Reads the record; null if there is none. */
   read(key: string): Promise<PromptRecord | null>;
   /**
-   * Replaces the record.
+   * Replaces the record, as long as no other attempt may have replaced it.
    * @param after not before this has resolved; see `putAfter`. Default: at once
    */
   write(key: string, record: PromptRecord, after?: Promise<void>): Promise<void>;
@@ -71,7 +72,9 @@ export function createPromptRecords(results: ResultStore): PromptRecords {
   return {
     read: (key) => findStoredJson<PromptRecord>(results, `${key}/record.json`),
     async write(key, record, after = Promise.resolve()) {
-      await putAfter(results, after, `${key}/record.json`, storedJson(record));
+      await whileAttemptLives((signal) => {
+        return putAfter(results, after, `${key}/record.json`, storedJson(record), { signal });
+      });
     },
   };
 }

@@ -1,4 +1,5 @@
 /** Runs the calls of one activity attempt: counts them, sends heartbeats during them, and maps errors to failures. */
+import { setMaxListeners } from 'node:events';
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import type { RetryPolicy } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
@@ -34,6 +35,8 @@ export interface Attempt {
 }
 
 const attempts = new WeakMap<Context, Attempt>();
+/** When the attempts began, in ms since the epoch. */
+const beginnings = new WeakMap<Context, number>();
 
 /** The attempt of the current activity. All calls of the activity count in it, also those of an activity inside another. */
 export function currentAttempt(): Attempt {
@@ -48,7 +51,35 @@ export function callsOfActivity(): number {
   return attempts.get(Context.current())?.calls() ?? 0;
 }
 
+/**
+ * Calls `use` with a signal that aborts as soon as another attempt may run: the time of this one is over, or Temporal does
+ * not know it any more. A cancel does not abort it: nobody writes after a cancelled attempt, and what it did must be known.
+ * The time counts from the first `currentAttempt`, or from here.
+ */
+export async function whileAttemptLives<T>(use: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const { startToCloseTimeoutMs } = activityInfo();
+  const over = new AbortController();
+  setMaxListeners(0, over.signal);
+  const end = () => over.abort(new Error('The time of this attempt is over: another one may have stored something newer.'));
+  const endIfGone = () => {
+    const { notFound, timedOut } = context.cancellationDetails ?? {};
+    if (notFound || timedOut) end();
+  };
+  if (context.cancellationSignal.aborted) endIfGone();
+  context.cancellationSignal.addEventListener('abort', endIfGone);
+  const leftMs = (beginnings.get(context) ?? Date.now()) + startToCloseTimeoutMs - Date.now();
+  const timer = startToCloseTimeoutMs > 0 ? setTimeout(end, leftMs) : undefined;
+  try {
+    return await use(over.signal);
+  } finally {
+    clearTimeout(timer);
+    context.cancellationSignal.removeEventListener('abort', endIfGone);
+  }
+}
+
 function createAttempt(): Attempt {
+  beginnings.set(Context.current(), Date.now());
   const signal = Context.current().cancellationSignal;
   const { attempt } = activityInfo();
   const before = spentBefore();

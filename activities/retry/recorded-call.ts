@@ -10,6 +10,7 @@ import type { SourceState } from '../../src/contract/workflow-safe/source-state.
 import type { SentFork } from '../../src/result-store/fanout-objects.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { findStoredJson, storedJson } from '../../src/result-store/stored-json.js';
+import { whileAttemptLives } from './attempt.js';
 import { effectOf } from './classify.js';
 import type { KeyedSandbox } from './keyed-create.js';
 
@@ -87,5 +88,5 @@ function isOlder({ createdAt }: KeyedSandbox, thanMs: number): boolean {
 }
 
 async function write(results: ResultStore, key: string, record: SentKey<unknown>): Promise<void> {
-  await results.put(key, storedJson(record));
+  await whileAttemptLives((signal) => results.put(key, storedJson(record), { signal }));
 }

@@ -3,18 +3,21 @@ import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { SandflowError } from '../../src/errors/sandflow-error.js';
+import { withAnySignal } from '../../src/os/any-signal.js';
 import { bytesOf, type Text } from '../../src/protocol/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storedJson } from '../../src/result-store/stored-json.js';
-import { withHeartbeat } from '../retry/attempt.js';
+import { whileAttemptLives, withHeartbeat } from '../retry/attempt.js';
 import { finalFailure } from '../retry/classify.js';
 
 /** Writes an object that programs read back under `key`. @returns its reference. Safe to repeat. */
 export function storeObjectActivity(results: ResultStore) {
   return async function storeObject(key: string, content: object): Promise<string> {
     // An attempt that Temporal has given up must not replace what the next one stores.
-    const signal = Context.current().cancellationSignal;
-    return withHeartbeat(async () => (await results.put(key, storedJson(content), { signal })).ref);
+    const { cancellationSignal } = Context.current();
+    const put = (lives: AbortSignal) =>
+      withAnySignal([cancellationSignal, lives], (signal) => results.put(key, storedJson(content), { signal }));
+    return withHeartbeat(async () => (await whileAttemptLives(put)).ref);
   };
 }
 

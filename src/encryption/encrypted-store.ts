@@ -1,7 +1,8 @@
 /** Encrypts the objects of a result store. Names of objects are not encrypted, except digests in them. */
 import { createHash, createHmac } from 'node:crypto';
 import { SandflowError } from '../errors/sandflow-error.js';
-import type { ResultStore } from '../result-store/index.js';
+import type { ResultStore, StoredObject } from '../result-store/index.js';
+import { preparing, putAfter } from '../result-store/put-after.js';
 import { seal, startSealing, unseal } from './cipher.js';
 import { derivedKey, type KeyRing } from './key-ring.js';
 
@@ -34,12 +35,16 @@ export function encryptResults(
       return `${before}inputs/${createHmac('sha256', nameKey).update(digest).digest('hex')}`;
     });
 
-  return {
-    async put(key, content, options) {
-      const sealed = Buffer.concat([header, seal(first, 'object 1', content)]);
-      const { ref } = await store.put(nameOf(key), sealed, options);
-      return { ref, size: content.byteLength, sha256: createHash('sha256').update(content).digest('hex') };
-    },
+  async function put(
+    content: Uint8Array,
+    write: (sealed: Buffer) => Promise<Pick<StoredObject, 'ref'>>,
+  ): Promise<StoredObject> {
+    const { ref } = await write(Buffer.concat([header, seal(first, 'object 1', content)]));
+    return { ref, size: content.byteLength, sha256: createHash('sha256').update(content).digest('hex') };
+  }
+
+  const encrypted: ResultStore = {
+    put: (key, content, options) => put(content, (sealed) => store.put(nameOf(key), sealed, options)),
 
     async putStream(key, content) {
       const hash = createHash('sha256');
@@ -81,4 +86,7 @@ export function encryptResults(
 
     checkWritable: async () => store.checkWritable?.(),
   };
+  return preparing(encrypted, (after, key, content, options) =>
+    put(content, (sealed) => putAfter(store, after, nameOf(key), sealed, options)),
+  );
 }

@@ -9,7 +9,7 @@ import { makeFolders } from '../os/make-folders.js';
 import { byOwnUser } from '../os/owner.js';
 import { preparing } from './put-after.js';
 import { keyOf, notStored, outside, refOf, requireAtMost } from './references.js';
-import type { ResultStore, StoredObject } from './result-store.js';
+import type { CopiedStore, StoredObject } from './result-store.js';
 
 type Write = (file: FileHandle) => Promise<void>;
 
@@ -28,7 +28,7 @@ const attemptsToRead = 1_000;
  *
  * @param directory created if it is missing
  */
-export function createDirectoryStore(directory: string): ResultStore {
+export function createDirectoryStore(directory: string): CopiedStore {
   const root = resolve(directory);
   const isWithoutLinks = createLinkCheck(root);
 
@@ -41,7 +41,7 @@ export function createDirectoryStore(directory: string): ResultStore {
   /**
    * @throws errors of the file system, and SandflowError `bad_result_key` if the path is not a file of this directory
    */
-  async function read(path: string, maxBytes: number): Promise<Buffer> {
+  async function openObject(path: string, maxBytes = Number.POSITIVE_INFINITY): Promise<FileHandle> {
     for (let attempt = 1; ; attempt += 1) {
       const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
@@ -49,11 +49,22 @@ export function createDirectoryStore(directory: string): ResultStore {
         const [opened, there] = [await file.stat(), await lstat(path)];
         if (!opened.isFile()) throw outside();
         requireAtMost(maxBytes, opened.size);
-        if (opened.ino === there.ino && opened.dev === there.dev) return await file.readFile();
+        if (opened.ino === there.ino && opened.dev === there.dev) return file;
         if (attempt === attemptsToRead) throw outside();
-      } finally {
+      } catch (error) {
         await file.close();
+        throw error;
       }
+      await file.close();
+    }
+  }
+
+  async function read(path: string, maxBytes: number): Promise<Buffer> {
+    const file = await openObject(path, maxBytes);
+    try {
+      return await file.readFile();
+    } finally {
+      await file.close();
     }
   }
 
@@ -101,7 +112,7 @@ export function createDirectoryStore(directory: string): ResultStore {
     return { ref, size: content.byteLength, sha256 };
   }
 
-  const store: ResultStore = {
+  const store: CopiedStore = {
     async checkWritable() {
       const probe = join(root, `.${randomUUID()}.tmp`);
       try {
@@ -145,6 +156,11 @@ export function createDirectoryStore(directory: string): ResultStore {
       }
     },
 
+    async *getStream(ref) {
+      const file = await openObject(locate(keyOf(ref)));
+      yield* file.createReadStream({ highWaterMark: 1024 * 1024 });
+    },
+
     async find(key) {
       try {
         if (!(await lstat(locate(key))).isFile()) return null;
@@ -171,9 +187,10 @@ export function createDirectoryStore(directory: string): ResultStore {
       }
     },
   };
-  return preparing(store, (after, key, content) =>
+  return preparing(store, (after, key, content, { signal } = {}) =>
     put(key, content, async () => {
       await after;
+      signal?.throwIfAborted();
       // Meanwhile somebody may have put a link in the place of the folder.
       await checkFolder(dirname(locate(key)));
     }),

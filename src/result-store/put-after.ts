@@ -4,12 +4,13 @@
  */
 import type { ResultStore, StoredObject } from './result-store.js';
 
-type PutAfter = (after: Promise<unknown>, key: string, content: Uint8Array) => Promise<StoredObject>;
+type Put = ResultStore['put'];
+type PutAfter = (after: Promise<unknown>, ...put: Parameters<Put>) => Promise<StoredObject>;
 
 const ofStores = new WeakMap<Pick<ResultStore, 'put'>, PutAfter>();
 
 /** Says how this store puts such an object, if it can do a part before. Default: it waits. */
-export function preparing(store: ResultStore, put: PutAfter): ResultStore {
+export function preparing<Store extends ResultStore>(store: Store, put: PutAfter): Store {
   ofStores.set(store, put);
   return store;
 }
@@ -17,12 +18,12 @@ export function preparing(store: ResultStore, put: PutAfter): ResultStore {
 /** Like `put`, but replaces nothing before `after` has resolved. If that fails, stores nothing, and throws its error. */
 export async function putAfter(
   store: Pick<ResultStore, 'put'>,
-  ...[after, key, content]: Parameters<PutAfter>
+  ...[after, ...given]: Parameters<PutAfter>
 ): Promise<StoredObject> {
   // The store may fail first, and then waits for it no more.
   after.catch(() => undefined);
   const put = ofStores.get(store);
-  if (put) return put(after, key, content);
+  if (put) return put(after, ...given);
   await after;
-  return store.put(key, content);
+  return store.put(...given);
 }

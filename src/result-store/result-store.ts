@@ -23,7 +23,7 @@ export interface ResultStore {
   /**
    * Writes `content` under `key`. Safe to repeat: the last complete write wins, and no reader sees half a write.
    * @param options.signal once it is aborted, the write replaces nothing any more: its caller has given it up, and may
-   * have stored something newer. Default: none
+   * have stored something newer. Default: none. Then a store may fail if somebody else stores the object meanwhile
    */
   put(key: string, content: Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<StoredObject>;
   /**
@@ -50,4 +50,10 @@ export interface ResultStore {
    * @throws SandflowError `result_store_unwritable`, or `store_refused`, `store_unreachable` for a bucket
    */
   checkWritable?(): Promise<void>;
+}
+
+/** A store that can be copied into another one. */
+export interface CopiedStore extends ResultStore {
+  /** Reads an object of any size piece by piece. Throws as `get`, or reads nothing if a bucket has no such object. */
+  getStream(ref: string): AsyncIterable<Uint8Array>;
 }

@@ -1,35 +1,31 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { isDiskFull } from '../errors/disk-full.js';
-import { openBucket } from '../s3/bucket.js';
+import { openBucket, type WriteOptions } from '../s3/bucket.js';
+import { preparing } from './put-after.js';
 import { keyOf, notStored, outside, refOf, requireAtMost } from './references.js';
-import type { ResultStore } from './result-store.js';
+import type { CopiedStore } from './result-store.js';
 
 /** Longest key, in bytes. S3 takes 1,024, the prefix included. */
 const longestKey = 850;
 
 /**
  * A result store in a bucket, for workers and users that share nothing else. An object is whole or not there, and a write
- * that was given up replaces nothing newer, also if its request arrives late.
+ * whose request arrives late replaces nothing newer.
  */
-export function createBucketStore(address: string): ResultStore {
+export function createBucketStore(address: string): CopiedStore {
   const bucket = openBucket(address);
 
-  return {
-    async checkWritable() {
-      try {
-        await bucket.check();
-      } catch (error) {
-        // Jobs wait for space, so a worker may start without it.
-        if (!isDiskFull(error)) throw error;
-      }
-    },
+  async function put(key: string, content: Uint8Array, options: Pick<WriteOptions, 'signal' | 'after'>) {
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    await bucket.put(objectOf(key), content, { tag: sha256, ...options });
+    return { ref: refOf(key), size: content.byteLength, sha256 };
+  }
 
-    async put(key, content, { signal } = {}) {
-      const sha256 = createHash('sha256').update(content).digest('hex');
-      await bucket.put(objectOf(key), content, { tag: sha256, signal });
-      return { ref: refOf(key), size: content.byteLength, sha256 };
-    },
+  const store: CopiedStore = {
+    // Jobs wait for space, so a worker may start without it.
+    checkWritable: () => bucket.check({ mayBeFull: true }),
+
+    put: (key, content, { signal } = {}) => put(key, content, { signal }),
 
     async putStream(key, content) {
       const hash = createHash('sha256');
@@ -52,6 +48,8 @@ export function createBucketStore(address: string): ResultStore {
       return content;
     },
 
+    getStream: (ref) => bucket.getStream(objectOf(keyOf(ref))),
+
     find: async (key) => ((await bucket.has(objectOf(key))) ? refOf(key) : null),
 
     async list(folder) {
@@ -59,10 +57,14 @@ export function createBucketStore(address: string): ResultStore {
       return keys.filter((key) => !/(^|\/)\.[^/]*\.tmp$/.test(key)).map((key) => ({ key, ref: refOf(key) }));
     },
   };
+  return preparing(store, (after, key, content, { signal } = {}) => put(key, content, { signal, after }));
 }
 
-/** The object that a directory would have at this path. */
-function objectOf(key: string): string {
+/**
+ * The object that a directory would have at this path.
+ * @throws SandflowError `bad_result_key` for a path outside, and one that a bucket cannot have
+ */
+export function objectOf(key: string): string {
   const path = posix.resolve('/store', key);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: S3 refuses them
   if (!path.startsWith('/store/') || /[\u0000-\u001f\u007f]/.test(path) || Buffer.byteLength(path) > longestKey)

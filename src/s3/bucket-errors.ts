@@ -59,7 +59,7 @@ export const faults: readonly Fault[] = [
     text: 'lacks a function. Use a server that honours If-Match and If-None-Match at writes, as Amazon S3 does',
   },
   {
-    of: ['409', '412'],
+    of: ['409', '412', 'NoSuchKey', 'NoSuchUpload'],
     code: 'store_unreachable',
     text: 'got another object under the same key meanwhile. Try again',
   },
@@ -90,6 +90,9 @@ interface Failure extends Error {
 
 const statusOf = (error: unknown) => (error as Failure | undefined)?.$metadata?.httpStatusCode;
 
+/** The server has answered, and not the network. */
+export const isAnswer = (error: unknown) => statusOf(error) !== undefined;
+
 /** There is no object with this key. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
@@ -100,6 +103,9 @@ export function isConflict(error: unknown): boolean {
   const isGone = error instanceof Error && error.name === 'NoSuchUpload';
   return isGone || isMissing(error) || [409, 412].includes(statusOf(error) ?? 0);
 }
+
+/** Another write of the same object is under way. */
+export const isBusy = (error: unknown) => statusOf(error) === 409;
 
 /** @returns the same error for an abort, and for one that is named already */
 export function bucketError(error: unknown, address: string): unknown {

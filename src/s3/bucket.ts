@@ -1,14 +1,16 @@
 /**
- * The objects of a bucket below one prefix. A write is conditional: it replaces only what was there when it began, so
- * that a request which arrives late replaces nothing newer. Needs the package `@aws-sdk/client-s3`, which is loaded with
+ * The objects of a bucket below one prefix. A write is conditional: its request replaces only what was there when it began,
+ * so that one which arrives late replaces nothing newer. Needs the package `@aws-sdk/client-s3`, which is loaded with
  * the first call. Endpoint, region, keys and the number of retries are the SDK's own settings.
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { isDiskFull } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { bucketAddressProblem, readBucketAddress } from '../texts/bucket-address.js';
-import { bucketError, isConflict, isMissing } from './bucket-errors.js';
+import { bucketError, isAnswer, isBusy, isConflict, isMissing } from './bucket-errors.js';
 
 /** In ms. The SDK has no limits of its own. A request carries at most one part. */
 const timeLimits = { connectionTimeout: 10_000, requestTimeout: 120_000, socketTimeout: 60_000 };
@@ -17,12 +19,22 @@ const partBytes = 16 * 1024 * 1024;
 /** How often an answer is read that breaks off, and how often a write is repeated because others wrote meanwhile. */
 const mostReads = 3;
 const mostWrites = 50;
+/** In ms, before a write is repeated that met another one of the same object. */
+const busyPauseMs = 200;
+
+/** Content that can be read again for each write. */
+export type Repeatable = Uint8Array | (() => AsyncIterable<Uint8Array>);
 
 export interface WriteOptions {
-  /** Stored beside the object: a write whose answer was lost is known by it. */
+  /** Names the content. Stored beside the object. */
   readonly tag: string;
-  /** Once it is aborted, the write is not repeated. */
+  /**
+   * Until it is aborted, its caller lives: the write replaces also what others stored after it began. Default: then it
+   * fails.
+   */
   readonly signal?: AbortSignal;
+  /** The write is sent when this has resolved, and replaces only what was there before. Default: at once. */
+  readonly after?: Promise<unknown>;
   /** Marks the object as a copy of one in another store, and replaces copies only. Default: false. */
   readonly copy?: boolean;
 }
@@ -31,93 +43,127 @@ export interface WriteOptions {
 export interface Bucket {
   /** @param checkSize throws if that many bytes must not be read */
   get(key: string, checkSize?: (bytes: number) => void): Promise<Buffer | null>;
+  /** Reads an object piece by piece; nothing if there is none. */
+  getStream(key: string): AsyncIterable<Uint8Array>;
   has(key: string): Promise<boolean>;
   /**
-   * Safe to repeat: the last write wins.
+   * Safe to repeat.
    * @returns false if a copy was not stored, because the object is the same or is no copy
+   * @throws SandflowError `store_unreachable` if somebody else stored another object after it began; see `signal`
    */
-  put(key: string, content: Uint8Array, options: WriteOptions): Promise<boolean>;
+  put(key: string, content: Repeatable, options: WriteOptions): Promise<boolean>;
   /** Holds one part in memory. If `content` throws, stores nothing. Fails if somebody else stores the object meanwhile. */
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<void>;
   /** The keys that begin with `start`. */
   list(start: string): Promise<string[]>;
   /** Safe to repeat. */
   remove(key: string): Promise<void>;
-  /** Writes an object, reads and removes it, and checks that the bucket honours conditions. */
-  check(): Promise<void>;
+  /**
+   * Writes an object, reads and removes it, and checks that the bucket honours each condition at each kind of write.
+   * @param options.mayBeFull a full bucket is no error: jobs wait for space. Default: false
+   */
+  check(options?: { readonly mayBeFull?: boolean }): Promise<void>;
 }
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 type Condition = { readonly IfMatch: string } | { readonly IfNoneMatch: '*' };
 interface Found {
-  readonly condition: Condition;
+  readonly condition: { readonly IfMatch: string };
   readonly tag: string | undefined;
+  /** The write that stored it. */
+  readonly by: string | undefined;
   readonly isCopy: boolean;
 }
 
 const ifNew: Condition = { IfNoneMatch: '*' };
+const ifOther: Condition = { IfMatch: `"${'0'.repeat(32)}"` };
+const nothing = () => false;
 
-/** @throws SandflowError `bad_configuration` for what is no address of a bucket */
-export function openBucket(address: string): Bucket {
+/**
+ * @param limits time limits of a request, in ms
+ * @throws SandflowError `bad_configuration` for what is no address of a bucket
+ */
+export function openBucket(address: string, limits: Partial<typeof timeLimits> = {}): Bucket {
   const place = readBucketAddress(address);
   if (!place) throw new SandflowError('bad_configuration', `A store on S3 ${bucketAddressProblem(address)}.`);
+  const { bucket } = place;
   const prefix = place.prefix === '' ? '' : `${place.prefix}/`;
-  const at = (key: string) => ({ Bucket: place.bucket, Key: prefix + key });
+  const at = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   let opened: Promise<{ readonly sdk: Sdk; readonly client: S3Client }> | undefined;
+  let isThere = false;
 
-  /** Calls the SDK. Leaves what is missing and what conflicts to the caller, and replaces the other errors. */
-  async function ask<T>(call: (client: S3Client, sdk: Sdk) => Promise<T>): Promise<T> {
-    opened ??= loadSdk().then((sdk) => ({ sdk, client: connect(sdk) }));
+  /** Calls the SDK. Replaces its errors, except those that the caller handles. */
+  async function ask<T>(call: (client: S3Client, sdk: Sdk) => Promise<T>, handles: (e: unknown) => boolean = nothing) {
+    opened ??= loadSdk().then((sdk) => ({ sdk, client: connect(sdk, { ...timeLimits, ...limits }) }));
     const { sdk, client } = await opened;
     try {
       return await call(client, sdk);
     } catch (error) {
-      throw isConflict(error) ? error : bucketError(error, address);
+      throw handles(error) ? error : bucketError(error, address);
     }
   }
 
-  async function find(key: string): Promise<Found | null> {
+  /** HEAD answers with a status only: 404 also for a missing bucket. This answers with a reason, or succeeds. */
+  async function askForReason(abortSignal?: AbortSignal): Promise<void> {
+    const listing = { Bucket: bucket, Prefix: prefix, MaxKeys: 1 };
+    await ask((client, sdk) => client.send(new sdk.ListObjectsV2Command(listing), { abortSignal }));
+  }
+
+  async function find(key: string, abortSignal?: AbortSignal): Promise<Found | null> {
     try {
-      const { ETag = '', Metadata } = await ask((client, sdk) => client.send(new sdk.HeadObjectCommand(at(key))));
-      return { condition: { IfMatch: ETag }, tag: Metadata?.tag, isCopy: Metadata?.copy === 'true' };
+      const look = (client: S3Client, sdk: Sdk) => client.send(new sdk.HeadObjectCommand(at(key)), { abortSignal });
+      const { ETag = '', Metadata } = await ask(look, isAnswer);
+      const { tag, by, copy } = Metadata ?? {};
+      return { condition: { IfMatch: ETag }, tag, by, isCopy: copy === 'true' };
     } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
+      if (!isMissing(error)) {
+        if (isAnswer(error)) await askForReason(abortSignal);
+        throw bucketError(error, address);
+      }
+      if (!isThere) await askForReason(abortSignal);
+      isThere = true;
+      return null;
     }
   }
 
-  /** Writes what fits into one part, and otherwise an upload of several. */
-  async function write(
+  /**
+   * Sends what fits into one part as one request, and otherwise an upload of several.
+   * @param write.inParts makes an upload of any content
+   */
+  async function send(
     key: string,
     parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-    { condition, tag, signal, copy }: WriteOptions & { readonly condition: Condition },
+    write: Pick<WriteOptions, 'tag' | 'copy' | 'signal'> & {
+      readonly by: string;
+      readonly condition: Condition;
+      readonly inParts?: boolean;
+    },
   ): Promise<void> {
-    const object = { ...at(key), Metadata: { tag, ...(copy && { copy: 'true' }) } };
+    const { condition, tag, by, signal, copy, inParts } = write;
+    const object = { ...at(key), Metadata: { tag, by, ...(copy && { copy: 'true' }) } };
     const sending = { abortSignal: signal };
     const Parts: { PartNumber: number; ETag?: string; ChecksumCRC32?: string }[] = [];
     let upload: { readonly UploadId?: string } | undefined;
-    const send = async (Body: Uint8Array) => {
-      const part = { ...at(key), UploadId: upload?.UploadId, PartNumber: Parts.length + 1, Body };
-      const sent = await ask((client, sdk) => client.send(new sdk.UploadPartCommand(part), sending));
-      Parts.push({ PartNumber: part.PartNumber, ETag: sent.ETag, ChecksumCRC32: sent.ChecksumCRC32 });
-    };
-    let last: Uint8Array = new Uint8Array();
+    let whole: Uint8Array = new Uint8Array();
     try {
       for await (const part of parts) {
-        if (last.byteLength > 0) {
-          upload ??= await ask((client, sdk) => client.send(new sdk.CreateMultipartUploadCommand(object), sending));
-          await send(last);
+        if (part.byteLength < partBytes && !upload && !inParts) {
+          whole = part;
+          break;
         }
-        last = part;
+        upload ??= await ask((client, sdk) => client.send(new sdk.CreateMultipartUploadCommand(object), sending));
+        const { UploadId } = upload;
+        const piece = { ...at(key), UploadId, PartNumber: Parts.length + 1, Body: part };
+        const sent = await ask((client, sdk) => client.send(new sdk.UploadPartCommand(piece), sending), isConflict);
+        Parts.push({ PartNumber: piece.PartNumber, ETag: sent.ETag, ChecksumCRC32: sent.ChecksumCRC32 });
       }
-      if (!upload) {
-        const whole = { ...object, ...condition, Body: last };
-        await ask((client, sdk) => client.send(new sdk.PutObjectCommand(whole), sending));
-        return;
+      if (upload) {
+        const all = { ...at(key), ...condition, UploadId: upload.UploadId, MultipartUpload: { Parts } };
+        await ask((client, sdk) => client.send(new sdk.CompleteMultipartUploadCommand(all), sending), isConflict);
+      } else {
+        const all = { ...object, ...condition, Body: whole };
+        await ask((client, sdk) => client.send(new sdk.PutObjectCommand(all), sending), isConflict);
       }
-      await send(last);
-      const all = { ...at(key), ...condition, UploadId: upload.UploadId, MultipartUpload: { Parts } };
-      await ask((client, sdk) => client.send(new sdk.CompleteMultipartUploadCommand(all), sending));
     } catch (error) {
       // Its parts would be kept and paid for.
       const kept = { ...at(key), UploadId: upload?.UploadId };
@@ -126,42 +172,66 @@ export function openBucket(address: string): Bucket {
     }
   }
 
-  async function put(key: string, content: Uint8Array, options: WriteOptions): Promise<boolean> {
-    const { tag, signal, copy = false } = options;
-    // Most objects are new, so that a question before would be one too many.
-    let found = copy ? await find(key) : null;
-    for (let writes = 1; ; writes += 1) {
-      if (found?.tag === tag) return !copy;
-      if (copy && found && !found.isCopy) return false;
+  async function put(key: string, content: Repeatable, options: WriteOptions): Promise<boolean> {
+    const { signal } = options;
+    try {
       signal?.throwIfAborted();
+      return await write(key, content, options);
+    } catch (error) {
+      // The SDK has an error of its own for it.
+      signal?.throwIfAborted();
+      throw error;
+    }
+  }
+
+  async function write(key: string, content: Repeatable, options: WriteOptions): Promise<boolean> {
+    const { tag, signal, copy = false, after } = options;
+    const by = randomUUID();
+    // Nobody may have to handle it before it is awaited.
+    after?.catch(() => undefined);
+    let found = await find(key, signal);
+    await after;
+    for (let writes = 1; ; writes += 1) {
+      if (copy && found && (found.tag === tag || !found.isCopy)) return false;
+      signal?.throwIfAborted();
+      const condition = found?.condition ?? ifNew;
       try {
-        await write(key, cut(content), { ...options, condition: found?.condition ?? ifNew });
+        await send(key, partsOf(content), { tag, by, copy, signal, condition });
         return true;
       } catch (error) {
-        signal?.throwIfAborted();
         if (!isConflict(error)) throw error;
-        if (writes === mostWrites) throw bucketError(error, address);
+        if (isBusy(error)) await pause(busyPauseMs * (0.5 + Math.random()), undefined, { signal });
+        const before = found;
+        found = await find(key, signal);
+        // The answer was lost, or somebody else stored the same.
+        if (found?.by === by || (found?.tag === tag && !found.isCopy && !copy && !after)) return true;
+        const isSame = found?.condition.IfMatch === before?.condition.IfMatch;
+        const mayRepeat = isSame || copy || (signal !== undefined && after === undefined);
+        if (!mayRepeat || writes === mostWrites) throw bucketError(error, address);
       }
-      found = await find(key);
     }
   }
 
   async function remove(key: string): Promise<void> {
-    await ask((client, sdk) => client.send(new sdk.DeleteObjectCommand(at(key))));
+    await ask((client, sdk) => client.send(new sdk.DeleteObjectCommand(at(key))), isMissing).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
   }
 
   async function get(key: string, checkSize?: (bytes: number) => void): Promise<Buffer | null> {
-    for (let read = 1; ; read += 1) {
+    const read = (client: S3Client, sdk: Sdk) => client.send(new sdk.GetObjectCommand(at(key)));
+    for (let reads = 1; ; reads += 1) {
       try {
-        const { Body, ContentLength = 0 } = await ask((client, sdk) => client.send(new sdk.GetObjectCommand(at(key))));
+        const { Body, ContentLength = 0 } = await ask(read, isMissing);
         if (!Body) return null;
         try {
           checkSize?.(ContentLength);
-          return Buffer.from(await Body.transformToByteArray());
+          const { buffer, byteOffset, byteLength } = await Body.transformToByteArray();
+          return Buffer.from(buffer, byteOffset, byteLength);
         } catch (error) {
           (Body as Readable).destroy();
           // The SDK repeats a call, and not the rest of its answer.
-          if (error instanceof SandflowError || read === mostReads) throw bucketError(error, address);
+          if (error instanceof SandflowError || reads === mostReads) throw bucketError(error, address);
         }
       } catch (error) {
         if (isMissing(error)) return null;
@@ -170,27 +240,56 @@ export function openBucket(address: string): Bucket {
     }
   }
 
+  async function* getStream(key: string): AsyncGenerator<Uint8Array> {
+    try {
+      const { Body } = await ask((client, sdk) => client.send(new sdk.GetObjectCommand(at(key))), isMissing);
+      if (Body) yield* Body as Readable;
+    } catch (error) {
+      if (!isMissing(error)) throw bucketError(error, address);
+    }
+  }
+
+  async function requireConditions(key: string, tag: string): Promise<void> {
+    const refuse = (what: string) => {
+      const message = `The store ${address} ${what}. Use a server that honours If-Match and If-None-Match at writes, as Amazon S3 does.`;
+      return new SandflowError('store_refused', message);
+    };
+    if ((await get(key))?.toString() !== tag) throw refuse('does not keep what is written');
+    for (const inParts of [false, true]) {
+      for (const condition of [ifNew, ifOther]) {
+        try {
+          await send(key, [Buffer.from('again')], { tag, by: tag, condition, inParts });
+        } catch (error) {
+          if (isConflict(error)) continue;
+          throw error;
+        }
+        throw refuse('replaces objects that it was told not to replace');
+      }
+    }
+  }
+
   return {
     get,
+    getStream,
     put,
     remove,
 
     has: async (key) => (await find(key)) !== null,
 
     async putStream(key, content) {
-      const tag = randomUUID();
+      const by = randomUUID();
       const condition = (await find(key))?.condition ?? ifNew;
       try {
-        await write(key, joined(content), { tag, condition });
+        await send(key, joined(content), { tag: by, by, condition });
       } catch (error) {
         if (!isConflict(error)) throw error;
         // The answer may have been lost.
-        if ((await find(key))?.tag !== tag) throw bucketError(error, address);
+        if ((await find(key))?.by !== by) throw bucketError(error, address);
       }
     },
 
     async list(start) {
-      const listing = { Bucket: place.bucket, Prefix: prefix + start };
+      const listing = { Bucket: bucket, Prefix: prefix + start };
       const keys: string[] = [];
       let ContinuationToken: string | undefined;
       do {
@@ -202,20 +301,19 @@ export function openBucket(address: string): Bucket {
       return keys;
     },
 
-    async check() {
+    async check({ mayBeFull = false } = {}) {
       const tag = randomUUID();
       const key = `.${tag}.tmp`;
-      await put(key, Buffer.from(tag), { tag });
-      const isKept = (await get(key))?.toString() === tag;
-      const isConditional = await write(key, [Buffer.from('again')], { tag, condition: ifNew }).then(
-        () => false,
-        (error: unknown) => isConflict(error),
-      );
+      try {
+        await put(key, Buffer.from(tag), { tag });
+        await requireConditions(key, tag);
+      } catch (error) {
+        // Such a probe may have been stored all the same.
+        await remove(key).catch(() => undefined);
+        if (mayBeFull && isDiskFull(error)) return;
+        throw error;
+      }
       await remove(key);
-      if (isKept && isConditional) return;
-      const what = isKept ? 'replaces objects that it was told not to replace' : 'does not keep what is written';
-      const message = `The store ${address} ${what}. Use a server that honours If-Match and If-None-Match at writes, as Amazon S3 does.`;
-      throw new SandflowError('store_refused', message);
     },
   };
 }
@@ -230,11 +328,13 @@ async function loadSdk(): Promise<Sdk> {
   }
 }
 
-function connect({ S3Client }: Sdk): S3Client {
+function connect({ S3Client }: Sdk, limits: typeof timeLimits): S3Client {
   return new S3Client({
     // Servers other than Amazon's rarely have a host name for each bucket.
     forcePathStyle: true,
-    requestHandler: { ...timeLimits, throwOnRequestTimeout: true },
+    // A proxy that does not answer 100 would delay each part until its connection has been silent for too long.
+    expectContinueHeader: false,
+    requestHandler: { ...limits, throwOnRequestTimeout: true },
   });
 }
 
@@ -244,20 +344,25 @@ function* cut(content: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** Joins pieces to parts of the same length; only the last is shorter. */
+const partsOf = (content: Repeatable) => (content instanceof Uint8Array ? cut(content) : joined(content()));
+
+/**
+ * Joins pieces to parts of the same length; only the last is shorter. Each is in the same memory: it is valid until the
+ * next is asked for.
+ */
 async function* joined(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let pieces: Uint8Array[] = [];
+  const part = Buffer.allocUnsafeSlow(partBytes);
   let length = 0;
   for await (const piece of content) {
     for (let from = 0; from < piece.byteLength; ) {
       const taken = piece.subarray(from, from + partBytes - length);
-      pieces.push(taken);
+      part.set(taken, length);
       length += taken.byteLength;
       from += taken.byteLength;
       if (length < partBytes) continue;
-      yield Buffer.concat(pieces);
-      [pieces, length] = [[], 0];
+      yield part;
+      length = 0;
     }
   }
-  if (length > 0) yield Buffer.concat(pieces);
+  if (length > 0) yield part.subarray(0, length);
 }

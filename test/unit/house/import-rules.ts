@@ -52,7 +52,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/encryption',
-    own: [...ground, 'src/protocol', 'src/os'],
+    own: [...ground, 'src/protocol', 'src/os', 'src/result-store/put-after.ts'],
     ownTypes: ['src/result-store'],
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },

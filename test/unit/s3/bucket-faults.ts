@@ -1,10 +1,21 @@
 /** What a store in a bucket promises while its calls are spoiled. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { encryptResults, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { createResultStore, type ResultStore } from '../../../src/result-store/index.js';
+import { putAfter } from '../../../src/result-store/put-after.js';
 import { pieces } from '../result-store/store-contract.js';
 import { useBucketAt } from './aws-settings.js';
 import type { FaultProxy } from './fault-proxy.js';
+
+/** A promise, and what resolves it. */
+function turnOf(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
 
 /** @param proxyOf the proxy in front of the bucket */
 export function bucketFaults(proxyOf: () => FaultProxy, bucket: string): void {
@@ -27,12 +38,15 @@ export function bucketFaults(proxyOf: () => FaultProxy, bucket: string): void {
   const isPut = ({ method }: { method: string }) => method === 'PUT';
   const busy = { status: 503, code: 'SlowDown' };
 
-  it('a new object costs one call, a replaced one three, and a read one', async () => {
+  it('a write costs two calls, and a read one', async () => {
     const { proxy, results } = open();
+    // With the first object that is missing, the bucket itself is asked for.
+    await results.put('first', Buffer.from('first'));
+    expect(proxy.calls.splice(0)).toEqual(['HEAD', 'GET', 'PUT']);
     const { ref } = await results.put('a', Buffer.from('one'));
-    expect(proxy.calls.splice(0)).toEqual(['PUT']);
+    expect(proxy.calls.splice(0)).toEqual(['HEAD', 'PUT']);
     await results.put('a', Buffer.from('two'));
-    expect(proxy.calls.splice(0)).toEqual(['PUT', 'HEAD', 'PUT']);
+    expect(proxy.calls.splice(0)).toEqual(['HEAD', 'PUT']);
     await results.get(ref);
     expect(proxy.calls).toEqual(['GET']);
   });
@@ -48,13 +62,18 @@ export function bucketFaults(proxyOf: () => FaultProxy, bucket: string): void {
   it.each(['new', 'replaced'])('a %s object is stored once if the answer to its write is lost', async (kind) => {
     const { proxy, results } = open();
     if (kind === 'replaced') await results.put('a', Buffer.from('before'));
-    let puts = 0;
-    proxy.spoil = ({ method }) => {
-      if (method === 'PUT') puts += 1;
-      return method === 'PUT' && puts === (kind === 'new' ? 1 : 2) ? 'lost' : undefined;
-    };
+    proxy.spoil = once(isPut, 'lost');
     const { ref } = await results.put('a', Buffer.from('after'));
     expect((await results.get(ref)).toString()).toBe('after');
+  });
+
+  it('a write that meets another one of the same object is repeated', async () => {
+    const { proxy, results } = open();
+    for (const text of ['new', 'replaced']) {
+      proxy.spoil = once(isPut, { status: 409, code: 'ConditionalRequestConflict' });
+      const { ref } = await results.put('a', Buffer.from(text));
+      expect((await results.get(ref)).toString()).toBe(text);
+    }
   });
 
   it('a stream of several parts is stored if the answer to its end is lost', async () => {
@@ -74,50 +93,76 @@ export function bucketFaults(proxyOf: () => FaultProxy, bucket: string): void {
     expect(content.equals(await results.get(ref))).toBe(true);
   });
 
-  it.each([
-    ['new', 'put'],
-    ['replaced', 'put'],
-    ['new', 'putStream'],
-    ['replaced', 'putStream'],
-  ] as const)('the late write of a %s object by %s does not overwrite a newer one', async (kind, how) => {
-    const { proxy, results } = open();
-    if (kind === 'replaced') await results.put('a', Buffer.from('before'));
-    let comes = () => {};
-    const until = new Promise<void>((resolve) => {
-      comes = resolve;
-    });
-    let held = () => {};
-    const isHeld = new Promise<void>((resolve) => {
-      held = resolve;
-    });
-    // The first write that the bucket would accept is on its way for long.
-    let puts = 0;
-    proxy.spoil = ({ method }) => {
-      if (method !== 'PUT') return undefined;
-      puts += 1;
-      if (puts !== (kind === 'replaced' && how === 'put' ? 2 : 1)) return undefined;
-      held();
-      return { until };
-    };
-    const attempt = new AbortController();
-    const late =
-      how === 'put'
-        ? results.put('a', Buffer.from('late'), { signal: attempt.signal })
-        : results.putStream('a', pieces('late'));
-    const end = late.then(
-      () => 'stored',
-      (error: unknown) => error,
-    );
-    await isHeld;
-    if (how === 'put') {
-      attempt.abort(new Error('given up'));
-      expect(await end).toMatchObject({ message: 'given up' });
+  describe('a write whose request is on its way for long', () => {
+    type Late = (results: ResultStore) => Promise<unknown>;
+    const late = Buffer.from('late');
+
+    /** Begins the write, stores something newer meanwhile, and lets its request arrive. */
+    async function overtaken(kind: string, begin: Late, meanwhile = () => {}): Promise<{ end: unknown; text: string }> {
+      const { proxy, results } = open();
+      if (kind === 'replaced') await results.put('a', Buffer.from('before'));
+      const [arrival, held] = [turnOf(), turnOf()];
+      const hold = once(isPut, { until: arrival.promise });
+      proxy.spoil = (call) => {
+        const fault = hold(call);
+        if (fault) held.resolve();
+        return fault;
+      };
+      const end = begin(results).then(
+        () => 'stored',
+        (error: unknown) => error,
+      );
+      await held.promise;
+      await results.put('a', Buffer.from('newer'));
+      meanwhile();
+      arrival.resolve();
+      const ended = await end;
+      // The late request has certainly reached the bucket when a later one on the same way has.
+      await results.put('b', Buffer.from('b'));
+      return { end: ended, text: (await results.get('file-store:a')).toString() };
     }
+
+    const ways: Readonly<Record<string, Late>> = {
+      put: (results) => results.put('a', late),
+      putAfter: (results) => putAfter(results, Promise.resolve(), 'a', late),
+      'putAfter for a caller that lives': (results) =>
+        putAfter(results, Promise.resolve(), 'a', late, { signal: new AbortController().signal }),
+      putStream: (results) => results.putStream('a', pieces('late')),
+    };
+    it.each(Object.entries(ways).flatMap(([how, begin]) => ['new', 'replaced'].map((kind) => ({ how, kind, begin }))))(
+      'replaces nothing newer: $how of a $kind object',
+      async ({ kind, begin }) => {
+        const expected = { end: { code: 'store_unreachable' }, text: 'newer' };
+        expect(await overtaken(kind, begin)).toMatchObject(expected);
+      },
+    );
+
+    it.each(['new', 'replaced'])('replaces nothing newer once its caller has given up: a %s object', async (kind) => {
+      const attempt = new AbortController();
+      const put: Late = (results) => results.put('a', late, { signal: attempt.signal });
+      const giveUp = () => attempt.abort(new Error('given up'));
+      expect(await overtaken(kind, put, giveUp)).toMatchObject({ end: { message: 'given up' }, text: 'newer' });
+    });
+
+    it.each(['new', 'replaced'])('is repeated while its caller lives: a %s object', async (kind) => {
+      const { signal } = new AbortController();
+      const put: Late = (results) => results.put('a', late, { signal });
+      expect(await overtaken(kind, put)).toEqual({ end: 'stored', text: 'late' });
+    });
+  });
+
+  it.each(['plain', 'encrypted'])('what is stored before the turn of an object stays: %s', async (kind) => {
+    const { proxy, results: plain } = open();
+    const results = kind === 'plain' ? plain : encryptResults(plain, parseKeyRing(newKeyLine('k')));
+    await results.put('a', Buffer.from('before'));
+    proxy.calls.length = 0;
+    const turn = turnOf();
+    const put = putAfter(results, turn.promise, 'a', Buffer.from('late'));
+    const end = expect(put).rejects.toMatchObject({ code: 'store_unreachable' });
+    await expect.poll(() => proxy.calls).toEqual(['HEAD']);
     await results.put('a', Buffer.from('newer'));
-    comes();
-    if (how === 'putStream') expect(await end).toMatchObject({ code: 'store_unreachable' });
-    // The late request has certainly reached the bucket when a later one on the same way has.
-    await results.put('b', Buffer.from('b'));
+    turn.resolve();
+    await end;
     expect((await results.get('file-store:a')).toString()).toBe('newer');
   });
 }

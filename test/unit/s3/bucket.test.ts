@@ -1,8 +1,12 @@
 /** A bucket that fails, over a fake of S3; `test/slow/unit/s3` runs the first part against a server. Tier: unit, 4 CPU seconds. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readStored } from '../../../activities/store/texts.js';
+import { newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { createResultStore } from '../../../src/result-store/index.js';
+import { openBucket } from '../../../src/s3/bucket.js';
 import { faults } from '../../../src/s3/bucket-errors.js';
+import { createSecretStore } from '../../../src/secret-store/index.js';
 import { useBucketAt } from './aws-settings.js';
 import { bucketFaults } from './bucket-faults.js';
 import { createFakeS3, type TestBucket } from './fake-s3.js';
@@ -21,17 +25,75 @@ afterAll(async () => {
 
 describe('a store in a bucket', () => bucketFaults(() => proxy, 'results'));
 
-it('a bucket that ignores conditions is refused at the start', async () => {
+describe('the check at the start', () => {
+  beforeEach(() => useBucketAt(proxy.endpoint, { AWS_MAX_ATTEMPTS: '1' }));
+  afterEach(() => {
+    proxy.dropped = undefined;
+    proxy.spoil = () => undefined;
+  });
+  const check = async () => {
+    const address = `s3://results/${randomUUID()}`;
+    const error = await createResultStore(address).checkWritable?.().then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    Object.assign(proxy, { dropped: undefined, spoil: () => undefined });
+    return { error, left: await openBucket(address).list('') };
+  };
+
+  it.each(['PUT', 'POST'].flatMap((method) => ['if-match', 'if-none-match'].map((header) => ({ method, header }))))(
+    'refuses a bucket that ignores $header at $method',
+    async (dropped) => {
+      proxy.dropped = dropped;
+      const message = expect.stringContaining('replaces objects that it was told not to replace');
+      expect(await check()).toMatchObject({ error: { code: 'store_refused', message }, left: [] });
+    },
+  );
+
+  it.each([1, 2, 3])('names another error than a conflict, and leaves nothing behind: the PUT %i', async (spoilt) => {
+    let puts = 0;
+    proxy.spoil = ({ method }) => {
+      if (method === 'PUT') puts += 1;
+      return method === 'PUT' && puts === spoilt ? { status: 503, code: 'SlowDown' } : undefined;
+    };
+    const message = expect.stringContaining('(SlowDown)');
+    expect(await check()).toMatchObject({ error: { code: 'store_unreachable', message }, left: [] });
+  });
+
+  it('leaves nothing behind where nothing can be read', async () => {
+    proxy.spoil = ({ method, url }) =>
+      method === 'GET' && url.includes('.tmp') ? { status: 403, code: 'AccessDenied' } : undefined;
+    expect(await check()).toMatchObject({ error: { code: 'store_refused' }, left: [] });
+  });
+});
+
+it('an answer that stalls is given up, and read again', async () => {
   useBucketAt(proxy.endpoint);
-  proxy.dropHeaders = ['if-match', 'if-none-match'];
-  try {
-    await expect(createResultStore('s3://results/a').checkWritable?.()).rejects.toMatchObject({
-      code: 'store_refused',
-      message: expect.stringContaining('replaces objects that it was told not to replace'),
-    });
-  } finally {
-    proxy.dropHeaders = [];
+  const bucket = openBucket('s3://results/stalled', { socketTimeout: 300 });
+  const content = randomBytes(300_000);
+  await bucket.put('a', content, { tag: 'a' });
+  let reads = 0;
+  proxy.spoil = ({ method }) => {
+    if (method === 'GET') reads += 1;
+    return method === 'GET' && reads === 1 ? 'stalled' : undefined;
+  };
+  expect(content.equals((await bucket.get('a')) ?? Buffer.from(''))).toBe(true);
+  expect(reads).toBe(2);
+  proxy.spoil = () => undefined;
+});
+
+it('a bucket that does not exist is told from a missing object, and removing a missing one is no error', async () => {
+  useBucketAt(proxy.endpoint);
+  const missing = openBucket('s3://no-such-bucket/a');
+  const told = { code: 'store_refused', message: expect.stringContaining('Create the bucket') };
+  for (const call of [() => missing.has('a'), () => missing.list('a'), () => missing.remove('a')]) {
+    await expect(call()).rejects.toMatchObject(told);
   }
+  const bucket = openBucket('s3://results/a');
+  expect(await bucket.has('missing')).toBe(false);
+  proxy.spoil = () => ({ status: 404, code: 'NoSuchKey' });
+  await bucket.remove('missing');
+  proxy.spoil = () => undefined;
 });
 
 it('a text that a bucket does not give now is read again by the next attempt', async () => {
@@ -60,6 +122,8 @@ describe('an error of the bucket says what helps', () => {
     ['a quota that is used up', 403, 'QuotaExceeded', 'disk_full', 'Free some space'],
     ['a key that may only read', 403, 'AccessDenied', 'store_refused', 's3:PutObject'],
     ['a server without conditions', 501, 'NotImplemented', 'store_refused', 'If-None-Match'],
+    ['another writer', 412, 'PreconditionFailed', 'store_unreachable', 'Try again'],
+    ['another writer right now', 409, 'OperationAborted', 'store_unreachable', 'Try again'],
     ['a server that is busy for long', 503, 'SlowDown', 'store_unreachable', 'Try again later'],
   ] as const;
 
@@ -67,6 +131,7 @@ describe('an error of the bucket says what helps', () => {
     useBucketAt(proxy.endpoint, { AWS_MAX_ATTEMPTS: '1' });
     proxy.spoil = () => ({ status, code });
     const results = createResultStore('s3://results/a');
+    const secrets = createSecretStore('s3://results/a', { ring: parseKeyRing(newKeyLine('k')) });
     const expected = {
       code: thrown,
       message: expect.stringMatching(new RegExp(`^The store s3://results/a .*${text}.*\\(${code}\\)`)),
@@ -74,8 +139,10 @@ describe('an error of the bucket says what helps', () => {
     await expect(results.put('a', Buffer.from('x'))).rejects.toMatchObject(expected);
     await expect(results.list('a')).rejects.toMatchObject(expected);
     // Jobs wait for space, so a worker may start without it.
-    if (thrown === 'disk_full') await results.checkWritable?.();
-    else await expect(results.checkWritable?.()).rejects.toMatchObject(expected);
+    for (const store of [results, secrets]) {
+      if (thrown === 'disk_full') await store.checkWritable?.();
+      else await expect(store.checkWritable?.()).rejects.toMatchObject(expected);
+    }
     proxy.spoil = () => undefined;
   });
 
@@ -100,8 +167,8 @@ describe('an error of the bucket says what helps', () => {
   });
 
   it('and each row of the table is tried here', () => {
-    const tried = new Set<string>(answers.map(([, , code]) => code));
-    const others = ['CredentialsProviderError', 'Region is missing', 'ENOTFOUND', '412'];
+    const tried = new Set<string>(answers.flatMap(([, status, code]) => [`${status}`, code]));
+    const others = ['CredentialsProviderError', 'Region is missing', 'ENOTFOUND'];
     const rows = faults.filter(({ of }) => !of.some((one) => tried.has(one) || others.includes(one)));
     expect(rows).toEqual([]);
   });

@@ -30,21 +30,25 @@ const refusal = (status: number, code: string): Answer => ({
   status,
   body: `<Error><Code>${code}</Code><Message>${code}</Message></Error>`,
 });
-const quoted = (text: Buffer | string) => `"${createHash('md5').update(text).digest('hex')}"`;
+const md5 = (text: Buffer) => createHash('md5').update(text);
+const quoted = (text: Buffer) => `"${md5(text).digest('hex')}"`;
+/** That of an upload is no digest of its content. */
+const quotedParts = (parts: readonly Buffer[]) =>
+  `"${md5(Buffer.concat(parts.map((part) => md5(part).digest()))).digest('hex')}-${parts.length}"`;
 
 /** @param options.pageSize most keys in a page of a list. Default: 3, so that tests have several pages */
 export async function createFakeS3({ pageSize = 3 } = {}): Promise<TestBucket> {
   const objects = new Map<string, Kept>();
   const uploads = new Map<string, { readonly metadata: Kept['metadata']; readonly parts: Map<number, Buffer> }>();
 
-  function keep(key: string, object: Omit<Kept, 'etag'>, { headers }: IncomingMessage): Answer {
+  function keep(key: string, object: Kept, { headers }: IncomingMessage): Answer {
     const there = objects.get(key);
     if (headers['if-none-match'] === '*' && there) return refusal(412, 'PreconditionFailed');
     const wanted = headers['if-match'];
     if (wanted !== undefined && !there) return refusal(404, 'NoSuchKey');
     if (wanted !== undefined && wanted !== there?.etag) return refusal(412, 'PreconditionFailed');
-    const etag = quoted(object.content);
-    objects.set(key, { ...object, etag });
+    const { etag } = object;
+    objects.set(key, object);
     return { status: 200, headers: { etag }, body: `<Result><ETag>${etag}</ETag></Result>` };
   }
 
@@ -75,7 +79,8 @@ export async function createFakeS3({ pageSize = 3 } = {}): Promise<TestBucket> {
       case 'POST': {
         if (upload && id !== null) {
           const parts = [...upload.parts].sort(([a], [b]) => a - b).map(([, part]) => part);
-          const kept = keep(key, { content: Buffer.concat(parts), metadata: upload.metadata }, request);
+          const object = { content: Buffer.concat(parts), etag: quotedParts(parts), metadata: upload.metadata };
+          const kept = keep(key, object, request);
           if (kept.status === 200) uploads.delete(id);
           return kept;
         }
@@ -84,7 +89,7 @@ export async function createFakeS3({ pageSize = 3 } = {}): Promise<TestBucket> {
         return { status: 200, body: `<Result><UploadId>${created}</UploadId></Result>` };
       }
       case 'PUT': {
-        if (!upload) return keep(key, { content: body, metadata }, request);
+        if (!upload) return keep(key, { content: body, etag: quoted(body), metadata }, request);
         upload.parts.set(Number(query.get('partNumber')), body);
         return { status: 200, headers: { etag: quoted(body) } };
       }
@@ -110,6 +115,8 @@ export async function createFakeS3({ pageSize = 3 } = {}): Promise<TestBucket> {
     const { status, headers, body } = await answer(request);
     response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : body);
   });
+  // As behind a proxy that does not answer 100.
+  server.on('checkContinue', () => {});
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

@@ -6,12 +6,14 @@ import { buffer } from 'node:stream/consumers';
 /**
  * - `lost`: the bucket answers, and the caller does not get it.
  * - `cut`: the answer ends in the middle of its body.
+ * - `stalled`: the answer never gets further than there.
  * - `code`: an error instead of the call.
  * - `until`: the call waits for that before it reaches the bucket, even if its caller has given it up.
  */
 export type Fault =
   | 'lost'
   | 'cut'
+  | 'stalled'
   | { readonly status: number; readonly code: string }
   | { readonly until: Promise<unknown> };
 
@@ -21,8 +23,8 @@ export interface FaultProxy {
   readonly calls: string[];
   /** Decides for each call. Default: nothing is spoiled. */
   spoil: (call: { readonly method: string; readonly url: string }) => Fault | undefined;
-  /** Names of headers that the bucket does not get, although they are signed. */
-  dropHeaders: readonly string[];
+  /** The header that the bucket does not get at calls with this method, although it is signed. */
+  dropped: { readonly header: string; readonly method: string } | undefined;
   close(): Promise<void>;
 }
 
@@ -31,7 +33,8 @@ export async function createFaultProxy(endpoint: string): Promise<FaultProxy> {
 
   function pass({ method, url, headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const passed = Object.entries(headers).filter(([name]) => !proxy.dropHeaders.includes(name));
+      const { dropped } = proxy;
+      const passed = Object.entries(headers).filter(([name]) => name !== dropped?.header || method !== dropped.method);
       send({ hostname, port, method, path: url, headers: Object.fromEntries(passed) }, resolve)
         .on('error', reject)
         .end(body);
@@ -55,8 +58,10 @@ export async function createFaultProxy(endpoint: string): Promise<FaultProxy> {
       const content = await buffer(answer);
       if (fault === 'lost') return void request.socket.destroy();
       response.writeHead(answer.statusCode ?? 500, answer.headers);
-      if (fault !== 'cut') return void response.end(content);
-      response.write(content.subarray(0, content.length / 2), () => request.socket.destroy());
+      if (fault !== 'cut' && fault !== 'stalled') return void response.end(content);
+      response.write(content.subarray(0, content.length / 2), () => {
+        if (fault === 'cut') request.socket.destroy();
+      });
     } catch {
       request.socket.destroy();
     }
@@ -66,7 +71,7 @@ export async function createFaultProxy(endpoint: string): Promise<FaultProxy> {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: [],
     spoil: () => undefined,
-    dropHeaders: [],
+    dropped: undefined,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => void server.close(resolve));
