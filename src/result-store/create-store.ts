@@ -1,7 +1,7 @@
 import { requireOptions } from '../settings/required-options.js';
 import { isBucketAddress } from '../texts/bucket-address.js';
 import { createDirectoryStore } from './directory-store.js';
-import type { ResultStore } from './result-store.js';
+import type { CopiedStore, ResultStore } from './result-store.js';
 import { createBucketStore } from './s3-store.js';
 
 /**
@@ -18,5 +18,8 @@ import { createBucketStore } from './s3-store.js';
  */
 export function createResultStore(place: string): ResultStore {
   requireOptions({ place }, { place: 'a text' });
-  return isBucketAddress(place) ? createBucketStore(place) : createDirectoryStore(place);
+  return openStore(place);
 }
+
+export const openStore = (place: string): CopiedStore =>
+  isBucketAddress(place) ? createBucketStore(place) : createDirectoryStore(place);

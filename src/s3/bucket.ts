@@ -15,7 +15,7 @@ import { bucketError, isAnswer, isBusy, isConflict, isMissing } from './bucket-e
 /** In ms. The SDK has no limits of its own. A request carries at most one part. */
 const timeLimits = { connectionTimeout: 10_000, requestTimeout: 120_000, socketTimeout: 60_000 };
 /** An upload has at most 10,000 parts, so an object at most 156 GiB. In bytes. */
-const partBytes = 16 * 1024 * 1024;
+export const partBytes = 16 * 1024 * 1024;
 /** How often an answer is read that breaks off, and how often a write is repeated because others wrote meanwhile. */
 const mostReads = 3;
 const mostWrites = 50;

@@ -7,7 +7,8 @@ export const declareStore = (parent: Parent) =>
 const help = `
 Copies what SANDFLOW_RESULTS and SANDFLOW_SECRETS name now. Repeat it as often as needed: it copies what is new or has
 changed, and replaces nothing that a worker has written to the bucket. To move without a loss: copy while the workers
-run, end them, copy again, set both variables to the bucket, and start them.
+run, end them, copy again, set both variables to the bucket, and start them. Do not repeat it after that: a secret that was
+deleted in the bucket would come back.
 `;
 
 export const declareCopy = (store: Parent) =>
