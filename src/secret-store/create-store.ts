@@ -22,6 +22,11 @@ export function createSecretStore(place: string, { ring }: { readonly ring?: Key
   requireOptions({ place }, { place: 'a text' });
   if (!isBucketAddress(place)) return createDirectorySecrets(place);
   if (ring) return createBucketSecrets(place, ring);
-  const message = `Secrets in ${place} would be unencrypted. Set SANDFLOW_ENCRYPTION_KEYS_FILE (\`sandflow encryption new-key\`), or set SANDFLOW_SECRETS to a directory.`;
-  throw new SandflowError('bad_configuration', message);
+  throw unencrypted(place);
+}
+
+/** A worker without keys refuses to start with this. */
+export function unencrypted(address: string): SandflowError {
+  const message = `Secrets in ${address} would be unencrypted. Set SANDFLOW_ENCRYPTION_KEYS_FILE (\`sandflow encryption new-key\`), or set SANDFLOW_SECRETS to a directory.`;
+  return new SandflowError('bad_configuration', message);
 }

@@ -23,7 +23,18 @@ it('a bucket is tried by a write, a read and a removal', async () => {
   useBucketAt(proxy.endpoint);
   const message = 'An object of s3://results/a/blue/results was written, read and removed.';
   expect(await checkBuckets(config('results'))).toEqual([{ name: 'results', status: 'ok', message, mend: null }]);
-  expect(proxy.calls).toEqual(['PUT', 'GET', 'PUT', 'DELETE']);
+  const upload = ['POST', 'PUT', 'POST', 'DELETE'];
+  expect(proxy.calls).toEqual(['HEAD', 'GET', 'PUT', 'GET', 'PUT', 'PUT', ...upload, ...upload, 'DELETE']);
+});
+
+it('secrets in a bucket fail without keys, as they stop a worker', async () => {
+  useBucketAt(proxy.endpoint);
+  const secrets = { SANDFLOW_SECRETS: 's3://results/a', SANDFLOW_DEPLOYMENT: 'blue' };
+  const [check] = await checkBuckets(readConfig(secrets));
+  const message = expect.stringContaining('would be unencrypted. Set SANDFLOW_ENCRYPTION_KEYS_FILE');
+  expect(check).toMatchObject({ name: 'secrets', status: 'failed', message });
+  const withKeys = readConfig({ ...secrets, SANDFLOW_ENCRYPTION_KEYS_FILE: '/srv/keys' });
+  expect(await checkBuckets(withKeys)).toMatchObject([{ name: 'secrets', status: 'ok' }]);
 });
 
 it('a bucket that does not exist, or that is full, is named with what helps', async () => {
