@@ -34,6 +34,9 @@ export interface Attempt {
   readonly pauseMs: number;
 }
 
+/** Node fires a longer one at once. No write lasts as long. */
+const longestTimerMs = 2 ** 31 - 1;
+
 const attempts = new WeakMap<Context, Attempt>();
 /** When the attempts began, in ms since the epoch. */
 const beginnings = new WeakMap<Context, number>();
@@ -61,7 +64,8 @@ export async function whileAttemptLives<T>(use: (signal: AbortSignal) => Promise
   const { startToCloseTimeoutMs } = activityInfo();
   const over = new AbortController();
   setMaxListeners(0, over.signal);
-  const end = () => over.abort(new Error('The time of this attempt is over: another one may have stored something newer.'));
+  const end = () =>
+    over.abort(new Error('The time of this attempt is over: another one may have stored something newer.'));
   const endIfGone = () => {
     const { notFound, timedOut } = context.cancellationDetails ?? {};
     if (notFound || timedOut) end();
@@ -69,7 +73,7 @@ export async function whileAttemptLives<T>(use: (signal: AbortSignal) => Promise
   if (context.cancellationSignal.aborted) endIfGone();
   context.cancellationSignal.addEventListener('abort', endIfGone);
   const leftMs = (beginnings.get(context) ?? Date.now()) + startToCloseTimeoutMs - Date.now();
-  const timer = startToCloseTimeoutMs > 0 ? setTimeout(end, leftMs) : undefined;
+  const timer = startToCloseTimeoutMs > 0 ? setTimeout(end, Math.min(leftMs, longestTimerMs)) : undefined;
   try {
     return await use(over.signal);
   } finally {

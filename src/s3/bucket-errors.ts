@@ -2,86 +2,45 @@
 import { connectionProblemOf } from '../errors/connection-problem.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 
-interface Fault {
-  /** Names of errors of the SDK, which are S3's codes, or codes of Node, or HTTP statuses. */
-  readonly of: readonly string[];
-  readonly code: 'store_refused' | 'store_unreachable' | 'disk_full';
-  /** What is wrong and what helps, as the rest of a sentence that begins with the store. */
-  readonly text: string;
+type Code = 'disk_full' | 'store_refused' | 'store_unreachable';
+
+/**
+ * By code, what is wrong and what helps, as the rest of a sentence that begins with the store. The first that fits counts. Its
+ * key names errors of the SDK, which are S3's codes, codes of Node, or HTTP statuses: HEAD has no other answer.
+ */
+export const faults: Readonly<Record<Code, Readonly<Record<string, string>>>> = {
+  disk_full: {
+    'XMinioStorageFull|XMinioAdminBucketQuotaExceeded|QuotaExceeded|InsufficientStorage|507':
+      'is full. Free some space there, or raise its quota, then try again',
+  },
+  store_refused: {
+    NoSuchBucket: 'has no such bucket. Create the bucket, or correct its name in the setting',
+    'InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken|401':
+      'does not accept the key. Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile that AWS_PROFILE names',
+    CredentialsProviderError:
+      'needs a key. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role',
+    'Region is missing|PermanentRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException|301':
+      'is in another region. Set AWS_REGION to the region of the bucket',
+    'RequestTimeTooSkewed|RequestExpired': 'does not accept the time of this machine. Set its clock',
+    'AccessDenied|403|405':
+      'does not allow this. The key needs s3:ListBucket for the bucket, and s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload below the prefix',
+    'NotImplemented|501':
+      'lacks a function. Use a server that honours If-Match and If-None-Match at writes, as Amazon S3 does',
+  },
+  store_unreachable: {
+    '409|412|NoSuchKey|NoSuchUpload': 'got another object under the same key meanwhile. Try again',
+    'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE|EPROTO|ETIMEDOUT|TimeoutError':
+      'cannot be reached. Check the network and, for a server other than that of Amazon, AWS_ENDPOINT_URL_S3',
+  },
+};
+
+function faultOf(names: readonly unknown[]): readonly [Code, string] {
+  for (const [code, texts] of Object.entries(faults)) {
+    const text = Object.entries(texts).find(([key]) => key.split('|').some((name) => names.includes(name)))?.[1];
+    if (text) return [code as Code, text];
+  }
+  return ['store_unreachable', 'does not answer as it should. Try again later'];
 }
-
-/** The first that fits counts. HEAD has no other answer than its status. */
-export const faults: readonly Fault[] = [
-  {
-    of: ['NoSuchBucket'],
-    code: 'store_refused',
-    text: 'has no such bucket. Create the bucket, or correct its name in the setting',
-  },
-  {
-    of: ['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidToken', 'ExpiredToken', '401'],
-    code: 'store_refused',
-    text: 'does not accept the key. Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile that AWS_PROFILE names',
-  },
-  {
-    of: ['CredentialsProviderError'],
-    code: 'store_refused',
-    text: 'needs a key. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role',
-  },
-  {
-    of: [
-      'Region is missing',
-      'PermanentRedirect',
-      'AuthorizationHeaderMalformed',
-      'IllegalLocationConstraintException',
-      '301',
-    ],
-    code: 'store_refused',
-    text: 'is in another region. Set AWS_REGION to the region of the bucket',
-  },
-  {
-    of: ['RequestTimeTooSkewed', 'RequestExpired'],
-    code: 'store_refused',
-    text: 'does not accept the time of this machine. Set its clock',
-  },
-  {
-    of: ['XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'QuotaExceeded', 'InsufficientStorage', '507'],
-    code: 'disk_full',
-    text: 'is full. Free some space there, or raise its quota, then try again',
-  },
-  {
-    of: ['AccessDenied', '403', '405'],
-    code: 'store_refused',
-    text: 'does not allow this. The key needs s3:ListBucket for the bucket, and s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload below the prefix',
-  },
-  {
-    of: ['NotImplemented', '501'],
-    code: 'store_refused',
-    text: 'lacks a function. Use a server that honours If-Match and If-None-Match at writes, as Amazon S3 does',
-  },
-  {
-    of: ['409', '412', 'NoSuchKey', 'NoSuchUpload'],
-    code: 'store_unreachable',
-    text: 'got another object under the same key meanwhile. Try again',
-  },
-  {
-    of: [
-      'ENOTFOUND',
-      'EAI_AGAIN',
-      'ECONNREFUSED',
-      'EHOSTUNREACH',
-      'ENETUNREACH',
-      'ECONNRESET',
-      'EPIPE',
-      'EPROTO',
-      'ETIMEDOUT',
-      'TimeoutError',
-    ],
-    code: 'store_unreachable',
-    text: 'cannot be reached. Check the network and, for a server other than that of Amazon, AWS_ENDPOINT_URL_S3',
-  },
-];
-
-const otherFault = { code: 'store_unreachable', text: 'does not answer as it should. Try again later' } as const;
 
 interface Failure extends Error {
   readonly code?: unknown;
@@ -111,13 +70,11 @@ export const isBusy = (error: unknown) => statusOf(error) === 409;
 export function bucketError(error: unknown, address: string): unknown {
   if (error instanceof SandflowError || !(error instanceof Error) || error.name === 'AbortError') return error;
   const problem = connectionProblemOf(error);
-  const fail = (code: Fault['code'], text: string) =>
-    new SandflowError(code, `The store ${address} ${text}.`, { cause: error });
+  const fail = (code: Code, text: string) => new SandflowError(code, `The store ${address} ${text}.`, { cause: error });
   if (problem) return fail('store_unreachable', `cannot be reached: ${problem.text}. ${withoutStop(problem.mend)}`);
   const { name, code, message } = error as Failure;
   const status = statusOf(error);
-  const names = [name, code, message, String(status ?? '')];
-  const { code: kind, text } = faults.find(({ of }) => of.some((one) => names.includes(one))) ?? otherFault;
+  const [kind, text] = faultOf([name, code, message, String(status)]);
   // The message of an answer is the server's own.
   const detail = status === undefined ? message.replaceAll(/\s+/g, ' ').trim() : name;
   return fail(kind, `${text} (${detail})`);

@@ -21,6 +21,8 @@ const mostReads = 3;
 const mostWrites = 50;
 /** In ms, before a write is repeated that met another one of the same object. */
 const busyPauseMs = 200;
+/** How many keys of objects are remembered. */
+const mostKnown = 10_000;
 
 /** Content that can be read again for each write. */
 export type Repeatable = Uint8Array | (() => AsyncIterable<Uint8Array>);
@@ -91,6 +93,8 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   let opened: Promise<{ readonly sdk: Sdk; readonly client: S3Client }> | undefined;
   let isThere = false;
+  /** Objects that were there. To try a write of these as if they were new would cost a call more. */
+  const known = new Set<string>();
 
   /** Calls the SDK. Replaces its errors, except those that the caller handles. */
   async function ask<T>(call: (client: S3Client, sdk: Sdk) => Promise<T>, handles: (e: unknown) => boolean = nothing) {
@@ -101,6 +105,11 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     } catch (error) {
       throw handles(error) ? error : bucketError(error, address);
     }
+  }
+
+  function remember(key: string): void {
+    if (known.size >= mostKnown) known.clear();
+    known.add(key);
   }
 
   /** HEAD answers with a status only: 404 also for a missing bucket. This answers with a reason, or succeeds. */
@@ -114,6 +123,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
       const look = (client: S3Client, sdk: Sdk) => client.send(new sdk.HeadObjectCommand(at(key)), { abortSignal });
       const { ETag = '', Metadata } = await ask(look, isAnswer);
       const { tag, by, copy } = Metadata ?? {};
+      remember(key);
       return { condition: { IfMatch: ETag }, tag, by, isCopy: copy === 'true' };
     } catch (error) {
       if (!isMissing(error)) {
@@ -189,7 +199,9 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     const by = randomUUID();
     // Nobody may have to handle it before it is awaited.
     after?.catch(() => undefined);
-    let found = await find(key, signal);
+    // A caller that lives may replace what it meets. Most of its objects are new, and then one call is enough.
+    const isLikelyNew = signal !== undefined && after === undefined && !copy && !known.has(key);
+    let found = isLikelyNew ? null : await find(key, signal);
     await after;
     for (let writes = 1; ; writes += 1) {
       if (copy && found && (found.tag === tag || !found.isCopy)) return false;
@@ -197,6 +209,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
       const condition = found?.condition ?? ifNew;
       try {
         await send(key, partsOf(content), { tag, by, copy, signal, condition });
+        remember(key);
         return true;
       } catch (error) {
         if (!isConflict(error)) throw error;
@@ -224,6 +237,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
       try {
         const { Body, ContentLength = 0 } = await ask(read, isMissing);
         if (!Body) return null;
+        remember(key);
         try {
           checkSize?.(ContentLength);
           const { buffer, byteOffset, byteLength } = await Body.transformToByteArray();

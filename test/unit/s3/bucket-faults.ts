@@ -38,8 +38,14 @@ export function bucketFaults(proxyOf: () => FaultProxy, bucket: string): void {
   const isPut = ({ method }: { method: string }) => method === 'PUT';
   const busy = { status: 503, code: 'SlowDown' };
 
-  it('a write costs two calls, and a read one', async () => {
+  it('a write costs two calls, of a new object by a caller that lives one, and a read one', async () => {
     const { proxy, results } = open();
+    const { signal } = new AbortController();
+    await results.put('new', Buffer.from('new'), { signal });
+    expect(proxy.calls.splice(0)).toEqual(['PUT']);
+    await results.get('file-store:new');
+    await results.put('new', Buffer.from('known'), { signal });
+    expect(proxy.calls.splice(0)).toEqual(['GET', 'HEAD', 'PUT']);
     // With the first object that is missing, the bucket itself is asked for.
     await results.put('first', Buffer.from('first'));
     expect(proxy.calls.splice(0)).toEqual(['HEAD', 'GET', 'PUT']);

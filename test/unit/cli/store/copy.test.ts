@@ -111,7 +111,7 @@ it('a secret that was deleted after a copy is named', async () => {
 it.each(['results', 'secrets'] as const)('an interrupt ends the copy of %s', async (kind) => {
   const { results, secrets } = storesOf({});
   await (kind === 'results' ? results.put('a', Buffer.from('one')) : secrets.put('a', 'whsec_x'));
-  expect(await copy(AbortSignal.abort())).toMatchObject({ exitCode: 130, stderr: 'sandflow: Interrupted.\n' });
+  expect(await copy(AbortSignal.abort())).toMatchObject({ exitCode: 130, stderr: 'error: Interrupted.\n' });
   expect([await moved().results.list(''), await moved().secrets.list()]).toEqual([[], []]);
 });
 
