@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { defaultMaxActivities } from '../../../activities/index.js';
 import { followTaskQueue } from '../../../src/addresses/addresses.js';
 import { webhookPath } from '../../../src/bridge/index.js';
 import { readConfig, settingVariables } from '../../../src/config.js';
@@ -88,6 +89,19 @@ describe('the manifests of Kubernetes', () => {
     const taskQueue = worker?.env.SANDFLOW_TASK_QUEUE ?? '';
     expect(queues).toEqual([followTaskQueue(taskQueue), taskQueue]);
     expect(deployments.find(({ metadata }) => metadata.name === 'sandflow-worker')?.spec.replicas).toBeUndefined();
+  });
+
+  test('want another worker before one has no place for a young prompt, or for another call', () => {
+    const places = [
+      numberIn('activities/prompt/follow-prompt.ts', /youngAtMost = (\d+)/),
+      // The rest is for stops.
+      (3 / 4) * defaultMaxActivities,
+    ];
+    const targets = ofKind('HorizontalPodAutoscaler')[0]?.spec.metrics.map(
+      ({ pods }: { pods: { target: { averageValue: string } } }) => Number(pods.target.averageValue),
+    );
+    // Kubernetes does nothing about a tenth more.
+    for (const [at, target] of targets.entries()) expect(1.1 * target).toBeLessThan(places[at] ?? 0);
   });
 
   test('expose the webhook to the world, and nothing else', () => {
@@ -192,14 +206,24 @@ test('the worker keeps results and secrets on a volume that all workers share', 
   expect(store).toMatchObject({ metadata: { name: claim }, spec: { accessModes: ['ReadWriteMany'] } });
 });
 
+const numberIn = (file: string, pattern: RegExp) =>
+  Number(pattern.exec(readSource(file))?.[1]?.replaceAll('_', '') ?? Number.NaN);
+
 test.each([
-  ['worker', worker, /shutdownGraceTime = '(\d+) seconds'/, 'src/worker/create-worker.ts', 1_000],
-  ['bridge', bridge, /closeGraceMs = ([\d_]+)/, 'src/bridge/create-bridge.ts', 1],
-] as const)('the %s has 5 s more than it needs to drain at most', (_, part, pattern, file, unitMs) => {
-  const args = part?.container.args ?? [];
-  const acceptsMs = args.includes('--drain') ? 1_000 * Number.parseInt(optionIn(args, '--drain'), 10) : 0;
-  const closesMs = unitMs * Number(pattern.exec(readSource(file))?.[1]?.replaceAll('_', ''));
-  const graceMs = 1_000 * (part?.pod.terminationGracePeriodSeconds ?? 0);
+  ['Kubernetes', worker?.pod.terminationGracePeriodSeconds],
+  ['systemd', numberIn('deploy/systemd/sandflow-worker@.service', /^TimeoutStopSec=(\d+)$/m)],
+  ['Compose', numberIn('docker-compose.yml', /^ {2}command: \[worker,.*?^ {2}stop_grace_period: (\d+)s$/ms)],
+] as const)('a worker in %s has 5 s more than it needs to drain at most', (_, graceSeconds) => {
+  const activitiesMs = 1_000 * numberIn('src/worker/create-worker.ts', /shutdownGraceTime = '(\d+) seconds'/);
+  // It is never cut. Then the activity looks whether the call took effect.
+  const callMs = numberIn('activities/retry/send-at-most-once.ts', /longestCallMs = ([\d_]+)/);
+  expect(1_000 * (graceSeconds ?? 0)).toBeGreaterThanOrEqual(Math.max(activitiesMs, callMs) + 5_000);
+});
+
+test('the bridge has 5 s more than it needs to drain at most', () => {
+  const acceptsMs = 1_000 * Number.parseInt(optionIn(bridge?.container.args ?? [], '--drain'), 10);
+  const closesMs = numberIn('src/bridge/create-bridge.ts', /closeGraceMs = ([\d_]+)/);
+  const graceMs = 1_000 * (bridge?.pod.terminationGracePeriodSeconds ?? 0);
   expect(graceMs).toBeGreaterThanOrEqual(acceptsMs + closesMs + 5_000);
 });
 
