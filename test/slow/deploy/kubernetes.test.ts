@@ -10,8 +10,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { createLocalService, type LocalService } from '../../../local-service/src/index.js';
 import { createPayloadCodec, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { deliver, eventBody, newOwned } from '../../bridge/bridge-harness.js';
-import { reportOf, shell } from '../../e2e/stack/fixture.js';
+import { arm, armed, reportOf, shell } from '../../e2e/stack/fixture.js';
 import { baseObjects, type KubernetesObject, type Part, partsIn } from '../../unit/deploy/manifests.js';
+import { slotsUsed } from './autoscaler.js';
 import { noPods, type Pod, type PodOptions, startPod } from './pod.js';
 import { sharedVolume } from './volumes.js';
 
@@ -54,6 +55,7 @@ describe.skipIf(noPods)(`the parts in Kubernetes${noPods ? `, skipped because ${
       apiKey,
       port: 0,
       isolation: 'plain',
+      faultsEnabled: true,
       timings: { bootMs: 50, archiveMs: 50 },
     });
     await service.listen();
@@ -121,7 +123,7 @@ describe.skipIf(noPods)(`the parts in Kubernetes${noPods ? `, skipped because ${
     await expect.poll(() => prompts().filter(({ status }) => status === 'running').length).toBe(jobIds.length);
     const { pods: scaled } = autoscaler.spec.metrics[0];
     const slots = async () =>
-      used(await (await fetch(`${first.urlOf('metrics')}/metrics`)).text(), scaled.metric, deployment);
+      slotsUsed(await (await fetch(`${first.urlOf('metrics')}/metrics`)).text(), scaled.metric, deployment);
     await expect.poll(slots).toBe(jobIds.length);
     const ended = await first.terminate();
     expect(ended.exitCode, ended.stderr).toBe(0);
@@ -132,6 +134,23 @@ describe.skipIf(noPods)(`the parts in Kubernetes${noPods ? `, skipped because ${
       expect(reportOf(watched)).toMatchObject({ outcome: 'completed', prompts: [{ result: 'through\n' }] });
     }
     expect(prompts()).toHaveLength(jobIds.length);
+  });
+
+  it('a worker that waits for a late answer to a prompt ends within its grace period, and the prompt is sent once', async () => {
+    const { start, deployment } = installation();
+    const first = await start('worker');
+    // The call has a limit of 30 s, and a worker that ends does not cut it: nobody would know whether the prompt was sent.
+    const fault = { kind: 'latency', endpoint: 'sendPrompt', ms: 32_000 } as const;
+    await arm({ url: service.url, apiKey }, [fault]);
+    expect(await first.exec(['run', shell('echo through'), '--id', 'late', '--detach'])).toMatchObject({ exitCode: 0 });
+    const isSent = async () => (await armed({ url: service.url, apiKey })).every(({ remaining }) => remaining === 0);
+    await expect.poll(isSent).toBe(true);
+    const ended = await first.terminate();
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const watched = await (await start('worker')).exec(['jobs', 'watch', 'late', '--json']);
+    expect(reportOf(watched)).toMatchObject({ outcome: 'completed', prompts: [{ result: 'through\n' }] });
+    const ours = service.books.sandboxes().filter(({ name }) => name.startsWith(`sf-${deployment}-`));
+    expect(ours.flatMap(({ id }) => service.books.prompts({ sandboxId: id }))).toHaveLength(1);
   });
 
   it('a bridge that ends under deliveries is no longer ready, and loses none that it accepted', async () => {
@@ -218,21 +237,6 @@ describe.skipIf(noPods)(`the parts in Kubernetes${noPods ? `, skipped because ${
     return payloads.map((payload) => defaultPayloadConverter.fromPayload<{ id: string }>(payload).id);
   }
 });
-
-/** The value of the series that a metric of the autoscaler selects. */
-function used(
-  text: string,
-  { name, selector }: { name: string; selector: { matchLabels: Record<string, string> } },
-  taskQueue: string,
-): number {
-  const labels = Object.entries(selector.matchLabels).map(
-    ([label, value]) => `${label}="${value.replace(/^sandflow/, taskQueue)}"`,
-  );
-  const line = text
-    .split('\n')
-    .find((one) => one.startsWith(`${name}{`) && labels.every((label) => one.includes(label)));
-  return Number(line?.split(' ').at(-1));
-}
 
 function base64(fields: Readonly<Record<string, Uint8Array | null | undefined>>): Record<string, string> {
   return Object.fromEntries(
