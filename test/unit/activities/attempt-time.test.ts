@@ -66,3 +66,13 @@ it('an attempt that Temporal does not know any more writes no more, and a cancel
   expect(await write({ timedOut: true })).toBe(true);
   expect(await write({ cancelRequested: true })).toBe(false);
 });
+
+it('an attempt of 30 days writes, as those that follow prompts do', async () => {
+  const write = () =>
+    whileAttemptLives(async (signal) => {
+      // A timer that is too long fires after 1 ms.
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return signal.aborted;
+    });
+  expect(await attempt(30 * 86_400_000, write)).toBe(false);
+});
