@@ -169,7 +169,8 @@ it('a Temporal that refuses the credentials is told by the setting to check', as
   const connection = Connection.lazy({ address });
   try {
     const { signal } = new AbortController();
-    const command = requireAgreement(new Client({ connection }), { deployment: 'refused', address, signal });
+    const options = { deployment: 'refused', ring: undefined, address, signal };
+    const command = requireAgreement(new Client({ connection }), options);
     const message = expect.stringContaining('check TEMPORAL_API_KEY');
     await expect(command).rejects.toMatchObject({ code: 'temporal_unreachable', message });
   } finally {
