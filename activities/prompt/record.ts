@@ -6,7 +6,7 @@
  *     sending ──accepted──► accepted
  *        └──certainly not──► not_sent
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { putAfter } from '../../src/result-store/put-after.js';
@@ -59,9 +59,14 @@ export interface PromptRecords {
   read(key: string): Promise<PromptRecord | null>;
   /**
    * Replaces the record, as long as no other attempt may have replaced it.
-   * @param after not before this has resolved; see `putAfter`. Default: at once
+   * @param options.after not before this has resolved; see `putAfter`. Default: at once
+   * @param options.withinMs time limit, in ms
    */
-  write(key: string, record: PromptRecord, after?: Promise<void>): Promise<void>;
+  write(
+    key: string,
+    record: PromptRecord,
+    options: { readonly after?: Promise<void>; readonly withinMs: number },
+  ): Promise<void>;
 }
 
 /** 1,000 digests are 15 kB, small enough to be the details of a heartbeat. */
@@ -71,10 +76,11 @@ const digestLength = 12;
 export function createPromptRecords(results: ResultStore): PromptRecords {
   return {
     read: (key) => findStoredJson<PromptRecord>(results, `${key}/record.json`),
-    async write(key, record, after = Promise.resolve()) {
-      await whileAttemptLives((signal) => {
-        return putAfter(results, after, `${key}/record.json`, storedJson(record), { signal });
-      });
+    async write(key, record, { after = Promise.resolve(), withinMs }) {
+      // If two writes had the same bytes, a late one could take the second for the first, and replace what came between.
+      const content = storedJson({ ...record, write: randomUUID() });
+      const put = (signal: AbortSignal) => putAfter(results, after, `${key}/record.json`, content, { signal });
+      await whileAttemptLives(put, { withinMs });
     },
   };
 }

@@ -10,7 +10,7 @@ import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import { bytesOf, type Text } from '../../src/protocol/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { type Attempt, currentAttempt, repeatable } from '../retry/attempt.js';
+import { type Attempt, currentAttempt, repeatable, whileAttemptLives } from '../retry/attempt.js';
 import { type Earlier, sendOnce } from '../retry/send-at-most-once.js';
 import { readText } from '../store/texts.js';
 import { findPromptEvidence, type PromptQuery, readQueuedPrompts } from './evidence.js';
@@ -46,6 +46,8 @@ function unreadHistory(error: unknown): HistoryBefore {
 
 /** Time limit of the reads before the prompt is sent. They must leave time for the call. */
 const recordTimeoutMs = 8_000;
+/** Of the record once Temporal has the intent, in ms. A store that hangs must not cost what is known otherwise. */
+const briefly = { withinMs: 3_000 };
 
 /**
  * Queues a prompt. Sends it at most once, even across runs that share the record.
@@ -79,17 +81,17 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
         const history = isEmpty ? emptyHistory : await readQueuedPrompts(client, query, options).catch(unreadHistory);
         return { ...recordOf(history, previous), by };
       },
-      store: (record, recorded) => records.write(recordKey, record, recorded),
+      store: (record, { recorded, withinMs }) => records.write(recordKey, record, { after: recorded, withinMs }),
       longestMs: timeToSend(bytesOf(body.prompt)),
       send: (timeoutMs) => send(client, query, { body: { ...body, prompt }, timeoutMs }),
       async look(record = undefined) {
         // A worker that was killed may have received the answer, and recorded it.
-        const recorded = await records.read(recordKey);
+        const recorded = await whileAttemptLives(() => records.read(recordKey), briefly).catch(() => null);
         if (recorded?.by === by && recorded.accepted) return recorded.accepted;
         return findPromptEvidence(query, { client, attempt, text: body.prompt, record: record ?? null });
       },
       settled: (record, accepted) =>
-        records.write(recordKey, { ...record, phase: accepted === null ? 'not_sent' : 'accepted', accepted }),
+        records.write(recordKey, { ...record, phase: accepted === null ? 'not_sent' : 'accepted', accepted }, briefly),
     });
   };
 }

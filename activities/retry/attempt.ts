@@ -57,13 +57,21 @@ export function callsOfActivity(): number {
 /**
  * Calls `use` with a signal that aborts as soon as another attempt may run: the time of this one is over, or Temporal does
  * not know it any more. A cancel does not abort it: nobody writes after a cancelled attempt, and what it did must be known.
- * The time counts from the first `currentAttempt`, or from here.
+ * The time counts from the first `currentAttempt`, or from here. Then it throws, whether or not `use` has ended.
+ * @param options.withinMs time limit of `use`, in ms. Default: the time of the attempt
  */
-export async function whileAttemptLives<T>(use: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function whileAttemptLives<T>(
+  use: (signal: AbortSignal) => Promise<T>,
+  { withinMs = Number.POSITIVE_INFINITY }: { readonly withinMs?: number } = {},
+): Promise<T> {
   const context = Context.current();
   const { startToCloseTimeoutMs } = activityInfo();
   const over = new AbortController();
   setMaxListeners(0, over.signal);
+  const ended = new Promise<never>((_, reject) => {
+    over.signal.addEventListener('abort', () => reject(over.signal.reason));
+  });
+  ended.catch(() => undefined);
   const end = () =>
     over.abort(new Error('The time of this attempt is over: another one may have stored something newer.'));
   const endIfGone = () => {
@@ -72,10 +80,11 @@ export async function whileAttemptLives<T>(use: (signal: AbortSignal) => Promise
   };
   if (context.cancellationSignal.aborted) endIfGone();
   context.cancellationSignal.addEventListener('abort', endIfGone);
-  const leftMs = (beginnings.get(context) ?? Date.now()) + startToCloseTimeoutMs - Date.now();
-  const timer = startToCloseTimeoutMs > 0 ? setTimeout(end, Math.min(leftMs, longestTimerMs)) : undefined;
+  const attemptMs = startToCloseTimeoutMs > 0 ? startToCloseTimeoutMs : Number.POSITIVE_INFINITY;
+  const leftMs = (beginnings.get(context) ?? Date.now()) + attemptMs - Date.now();
+  const timer = setTimeout(end, Math.min(leftMs, withinMs, longestTimerMs));
   try {
-    return await use(over.signal);
+    return await Promise.race([use(over.signal), ended]);
   } finally {
     clearTimeout(timer);
     context.cancellationSignal.removeEventListener('abort', endIfGone);

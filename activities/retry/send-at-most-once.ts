@@ -45,16 +45,19 @@ export interface EvidenceCall<Value, Known> {
   readonly before: () => Promise<Known>;
   /**
    * Stores the intent for other runs, but replaces an older one only when `recorded` has resolved: Temporal then has the
-   * intent. Nothing is sent until both are done.
+   * intent. Nothing is sent until both are done. Must end within `withinMs`, in ms: `not_sent` must still reach Temporal.
    */
-  readonly store?: (known: Known, recorded: Promise<void>) => Promise<void>;
+  readonly store?: (
+    known: Known,
+    options: { readonly recorded: Promise<void>; readonly withinMs: number },
+  ) => Promise<void>;
   /** Time limit of the call, in ms. It is shorter if the attempt has less time left. Default: 30 s. */
   readonly longestMs?: number | undefined;
   /** Makes the call. Has no abort signal, because after an abort the outcome would be unknown. */
   readonly send: (timeoutMs: number) => Promise<Value>;
   /** Returns evidence that the call took effect, or null. `known` is undefined if no record exists. */
   readonly look: (known: Known | undefined) => Promise<Value | null>;
-  /** Records the outcome of the call. Best effort. */
+  /** Records the outcome of the call. Best effort: must end within some seconds. */
   readonly settled?: (known: Known, value: Value | null) => Promise<void>;
 }
 
@@ -121,7 +124,7 @@ async function sendNow<Value, Known>(
       requireTime(call, beats);
     };
     const recorded = record();
-    const steps = [recorded, call.store?.(known, recorded)];
+    const steps = [recorded, call.store?.(known, { recorded, withinMs: callTimeMs() - shortestCallMs })];
     // If the store fails first, this intent must not reach Temporal after the next one.
     await Promise.allSettled(steps);
     await Promise.all(steps);

@@ -12,8 +12,11 @@ import { SandflowError } from '../errors/sandflow-error.js';
 import { bucketAddressProblem, readBucketAddress } from '../texts/bucket-address.js';
 import { bucketError, isAnswer, isBusy, isConflict, isMissing } from './bucket-errors.js';
 
-/** In ms. The SDK has no limits of its own. A request carries at most one part. */
-const timeLimits = { connectionTimeout: 10_000, requestTimeout: 120_000, socketTimeout: 60_000 };
+/** In ms, each until the answer begins, and for a silence of the connection. The SDK has no limits of its own. */
+const timeLimits = { connectionTimeout: 10_000, requestTimeout: 15_000, socketTimeout: 60_000 };
+/** The same for a request that carries more than this, in bytes, at most one part, or that joins parts. */
+const longRequestMs = 120_000;
+const shortBytes = 1024 * 1024;
 /** An upload has at most 10,000 parts, so an object at most 156 GiB. In bytes. */
 export const partBytes = 16 * 1024 * 1024;
 /** How often an answer is read that breaks off, and how often a write is repeated because others wrote meanwhile. */
@@ -152,6 +155,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     const { condition, tag, by, signal, copy, inParts } = write;
     const object = { ...at(key), Metadata: { tag, by, ...(copy && { copy: 'true' }) } };
     const sending = { abortSignal: signal };
+    const sendingLong = { ...sending, requestTimeout: longRequestMs };
     const Parts: { PartNumber: number; ETag?: string; ChecksumCRC32?: string }[] = [];
     let upload: { readonly UploadId?: string } | undefined;
     let whole: Uint8Array = new Uint8Array();
@@ -164,15 +168,16 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
         upload ??= await ask((client, sdk) => client.send(new sdk.CreateMultipartUploadCommand(object), sending));
         const { UploadId } = upload;
         const piece = { ...at(key), UploadId, PartNumber: Parts.length + 1, Body: part };
-        const sent = await ask((client, sdk) => client.send(new sdk.UploadPartCommand(piece), sending), isConflict);
+        const sent = await ask((client, sdk) => client.send(new sdk.UploadPartCommand(piece), sendingLong), isConflict);
         Parts.push({ PartNumber: piece.PartNumber, ETag: sent.ETag, ChecksumCRC32: sent.ChecksumCRC32 });
       }
       if (upload) {
         const all = { ...at(key), ...condition, UploadId: upload.UploadId, MultipartUpload: { Parts } };
-        await ask((client, sdk) => client.send(new sdk.CompleteMultipartUploadCommand(all), sending), isConflict);
+        await ask((client, sdk) => client.send(new sdk.CompleteMultipartUploadCommand(all), sendingLong), isConflict);
       } else {
         const all = { ...object, ...condition, Body: whole };
-        await ask((client, sdk) => client.send(new sdk.PutObjectCommand(all), sending), isConflict);
+        const limited = whole.byteLength > shortBytes ? sendingLong : sending;
+        await ask((client, sdk) => client.send(new sdk.PutObjectCommand(all), limited), isConflict);
       }
     } catch (error) {
       // Its parts would be kept and paid for.

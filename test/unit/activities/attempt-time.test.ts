@@ -42,7 +42,7 @@ const record = { ...recordOf({ queued: [], since: null, rest: null }, null), by:
 const call = { record: 'missing', body: {}, firstSentAtMs: 0, lookFirst: false };
 const ending = { stop: null, deletion: null, left: [], apiCalls: 0, error: null, endedAt: '' };
 const writes: Readonly<Record<string, () => Promise<unknown>>> = {
-  'the record of a prompt': () => createPromptRecords(stalled).write('a', record),
+  'the record of a prompt': () => createPromptRecords(stalled).write('a', record, { withinMs: 60_000 }),
   'the record of a fork': () => sendRecorded(call, { results: stalled, send: () => never() }),
   'an object of a workflow': () => storeObjectActivity(stalled)('a', {}),
   'the end of a fork': () => fanout.settleFanoutItem({ key: 'a', ending }),
