@@ -7,7 +7,7 @@ import type { FanoutInput, FanoutItem } from '../protocol/fanout/fanout-input.js
 import type { FilePut, JobInput, PromptStep } from '../protocol/job/job-input.js';
 import { maxInlineBytes, maxInlineTextBytes } from '../protocol/limits.js';
 import { type StoredText, storedHead, type Text } from '../protocol/stored-text.js';
-import type { ResultStore } from '../result-store/index.js';
+import type { ResultStore, StoredObject } from '../result-store/index.js';
 
 /** A text or file that an input contains, rather than a reference to it. */
 interface Slot {
@@ -78,7 +78,6 @@ async function kept<T>(input: T, options: KeepOptions, slotsOf: (draft: Draft<T>
   const draft = structuredClone(input) as Draft<T>;
   const long = longOnes(slotsOf(draft), options);
   if (long.length === 0) return input;
-  await options.results?.checkWritable?.();
   for (const slot of long) slot.replace(await keep(slot, options));
   return draft as T;
 }
@@ -108,9 +107,23 @@ async function keep(slot: Slot, { results, roomBytes = maxInlineBytes, refuse }:
   }
   const content = slot.content();
   const sha256 = createHash('sha256').update(content).digest('hex');
-  const { ref, size } = await results.put(`inputs/${sha256}`, content);
+  const { ref, size } = await putByDigest(results, `inputs/${sha256}`, content);
   const head = slot.isPrivate ? '' : storedHead(content.subarray(0, 1_000).toString('utf8'));
   return { ref, bytes: size, sha256, head };
+}
+
+/**
+ * Puts content under its digest. Whoever stores the same at once may be replaced, although its bytes differ if they are
+ * encrypted.
+ * @throws the error of the store, or what its check says of it
+ */
+export async function putByDigest(results: ResultStore, key: string, content: Uint8Array): Promise<StoredObject> {
+  try {
+    return await results.put(key, content, { signal: new AbortController().signal });
+  } catch (error) {
+    await results.checkWritable?.();
+    throw error;
+  }
 }
 
 const mend = 'Shorten it, or configure the shared store: `results` in the library, SANDFLOW_RESULTS for commands';

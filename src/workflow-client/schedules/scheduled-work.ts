@@ -18,6 +18,7 @@ import { packItems } from '../fanouts/pack-items.js';
 import { prepareJob, type StartJobOptions } from '../jobs/job-client.js';
 import type { NewJob } from '../jobs/job-input.js';
 import type { Labels } from '../labels.js';
+import { putByDigest } from '../store-texts.js';
 
 /** Options of `scheduledJob` and `scheduledBatch`. */
 export interface ScheduledWorkOptions extends Pick<StartJobOptions, 'promptInSummary'> {
@@ -128,6 +129,5 @@ function withSchedule({ schedule, labels = {} }: ScheduledWorkOptions): Labels {
 async function keep(results: ResultStore, value: object): Promise<string> {
   const content = storedJson(value);
   const digest = createHash('sha256').update(content).digest('hex');
-  await results.checkWritable?.();
-  return (await results.put(`schedules/${digest}.json`, content)).ref;
+  return (await putByDigest(results, `schedules/${digest}.json`, content)).ref;
 }
