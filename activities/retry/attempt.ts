@@ -55,8 +55,8 @@ export function callsOfActivity(): number {
 }
 
 /**
- * Calls `use` with a signal that aborts as soon as another attempt may run: the time of this one is over, or Temporal does
- * not know it any more. A cancel does not abort it: nobody writes after a cancelled attempt, and what it did must be known.
+ * Calls `use` with a signal that aborts when the time of this attempt is over, or as soon as this worker learns that Temporal
+ * does not know it any more: after a missed heartbeat, another attempt may run before. A cancel does not abort it: nobody writes after a cancelled attempt, and what it did must be known.
  * The time counts from the first `currentAttempt`, or from here. Then it throws, whether or not `use` has ended.
  * @param options.withinMs time limit of `use`, in ms. Default: the time of the attempt
  */

@@ -9,6 +9,7 @@ import { ApiError } from '../../src/client/index.js';
 import type { SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import type { SentFork } from '../../src/result-store/fanout-objects.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { putAfter } from '../../src/result-store/put-after.js';
 import { findStoredJson, storedJson } from '../../src/result-store/stored-json.js';
 import { whileAttemptLives } from './attempt.js';
 import { effectOf } from './classify.js';
@@ -88,5 +89,7 @@ function isOlder({ createdAt }: KeyedSandbox, thanMs: number): boolean {
 }
 
 async function write(results: ResultStore, key: string, record: SentKey<unknown>): Promise<void> {
-  await whileAttemptLives((signal) => results.put(key, storedJson(record), { signal }));
+  // An attempt that Temporal has given up may not know it yet: its write must replace nothing of the next one.
+  const nothingNewer = Promise.resolve();
+  await whileAttemptLives((signal) => putAfter(results, nothingNewer, key, storedJson(record), { signal }));
 }
