@@ -48,7 +48,7 @@ export async function readStored(results: ResultStore, ref: string): Promise<Buf
   try {
     return await results.get(ref, { maxBytes: maxStoredBytes });
   } catch (error) {
-    if (error instanceof SandflowError && !/^store_/.test(error.code)) {
+    if (error instanceof SandflowError && !/^(store_|disk_full$)/.test(error.code)) {
       throw unreadable(error.message, error.code === 'result_too_large' ? error.code : 'result_not_found');
     }
     throw error;
