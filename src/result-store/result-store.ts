@@ -54,6 +54,6 @@ export interface ResultStore {
 
 /** A store that can be copied into another one. */
 export interface CopiedStore extends ResultStore {
-  /** Reads an object of any size piece by piece. Throws as `get`, or reads nothing if a bucket has no such object. */
+  /** Reads an object of any size piece by piece. Throws as `get`. */
   getStream(ref: string): AsyncIterable<Uint8Array>;
 }

@@ -48,7 +48,12 @@ export function createBucketStore(address: string): CopiedStore {
       return content;
     },
 
-    getStream: (ref) => bucket.getStream(objectOf(keyOf(ref))),
+    async *getStream(ref) {
+      const key = keyOf(ref);
+      const content = await bucket.getStream(objectOf(key));
+      if (content === null) throw notStored(address, key);
+      yield* content;
+    },
 
     find: async (key) => ((await bucket.has(objectOf(key))) ? refOf(key) : null),
 

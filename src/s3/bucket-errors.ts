@@ -15,7 +15,9 @@ export const faults: Readonly<Record<Code, Readonly<Record<string, string>>>> = 
   },
   store_refused: {
     NoSuchBucket: 'has no such bucket. Create the bucket, or correct its name in the setting',
-    'InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken|401':
+    'ExpiredToken|InvalidToken':
+      'has a key that has expired. Renew it and restart this process, or give this machine a role',
+    'InvalidAccessKeyId|SignatureDoesNotMatch|401':
       'does not accept the key. Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile that AWS_PROFILE names',
     CredentialsProviderError:
       'needs a key. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role',
@@ -44,7 +46,7 @@ function faultOf(names: readonly unknown[]): readonly [Code, string] {
 
 interface Failure extends Error {
   readonly code?: unknown;
-  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
 }
 
 const statusOf = (error: unknown) => (error as Failure | undefined)?.$metadata?.httpStatusCode;
@@ -52,9 +54,15 @@ const statusOf = (error: unknown) => (error as Failure | undefined)?.$metadata?.
 /** The server has answered, and not the network. */
 export const isAnswer = (error: unknown) => statusOf(error) !== undefined;
 
-/** There is no object with this key. */
+/** There is no object with this key. The 404 of a proxy, which has no id of S3, proves nothing. */
 export function isMissing(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
+  if (!(error instanceof Error)) return false;
+  return error.name === 'NoSuchKey' || (error.name === 'NotFound' && !isUnproved(error));
+}
+
+/** A 404 without a body that nobody has signed: perhaps a server that gives its answers no ids. */
+export function isUnproved(error: unknown): boolean {
+  return statusOf(error) === 404 && (error as Failure).$metadata?.requestId === undefined;
 }
 
 /** The object is not as the condition of a write demands, or is being written by somebody else. */

@@ -10,18 +10,25 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { isDiskFull } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { bucketAddressProblem, readBucketAddress } from '../texts/bucket-address.js';
-import { bucketError, isAnswer, isBusy, isConflict, isMissing } from './bucket-errors.js';
+import { bucketError, isAnswer, isBusy, isConflict, isMissing, isUnproved } from './bucket-errors.js';
 
 /** In ms, each until the answer begins, and for a silence of the connection. The SDK has no limits of its own. */
 const timeLimits = { connectionTimeout: 10_000, requestTimeout: 15_000, socketTimeout: 60_000 };
 /** The same for a request that carries more than this, in bytes, at most one part, or that joins parts. */
 const longRequestMs = 120_000;
 const shortBytes = 1024 * 1024;
-/** An upload has at most 10,000 parts, so an object at most 156 GiB. In bytes. */
-export const partBytes = 16 * 1024 * 1024;
+/** Each file on its way has one part in memory, so parts are as short as S3 takes them. In bytes. */
+export const partBytes = 5 * 1024 * 1024;
+/** An upload has at most 10,000 parts. After that many, they are longer, so that an object may have 180 GiB. */
+const shortParts = 1_000;
+const longPartBytes = 4 * partBytes;
+/** As many connections as activities, and some. One that waits for a connection counts as one that cannot connect. */
+const agent = { maxSockets: 256 };
 /** How often an answer is read that breaks off, and how often a write is repeated because others wrote meanwhile. */
 const mostReads = 3;
 const mostWrites = 50;
+/** The same for a write that is refused although the object is the same: it may have been another one for a moment. */
+const mostRefusals = 5;
 /** In ms, before a write is repeated that met another one of the same object. */
 const busyPauseMs = 200;
 /** How many keys of objects are remembered. */
@@ -48,8 +55,8 @@ export interface WriteOptions {
 export interface Bucket {
   /** @param checkSize throws if that many bytes must not be read */
   get(key: string, checkSize?: (bytes: number) => void): Promise<Buffer | null>;
-  /** Reads an object piece by piece; nothing if there is none. */
-  getStream(key: string): AsyncIterable<Uint8Array>;
+  /** Reads an object piece by piece. */
+  getStream(key: string): Promise<AsyncIterable<Uint8Array> | null>;
   has(key: string): Promise<boolean>;
   /**
    * Safe to repeat.
@@ -115,6 +122,11 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     known.add(key);
   }
 
+  const unfit = (what: string) => {
+    const message = `The store ${address} ${what}. Use a server that honours If-Match and If-None-Match at writes, as Amazon S3 does.`;
+    return new SandflowError('store_refused', message);
+  };
+
   /** HEAD answers with a status only: 404 also for a missing bucket. This answers with a reason, or succeeds. */
   async function askForReason(abortSignal?: AbortSignal): Promise<void> {
     const listing = { Bucket: bucket, Prefix: prefix, MaxKeys: 1 };
@@ -125,11 +137,13 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     try {
       const look = (client: S3Client, sdk: Sdk) => client.send(new sdk.HeadObjectCommand(at(key)), { abortSignal });
       const { ETag = '', Metadata } = await ask(look, isAnswer);
+      if (!ETag.startsWith('"')) throw unfit('does not say which object it has (it has no strong ETag)');
       const { tag, by, copy } = Metadata ?? {};
       remember(key);
       return { condition: { IfMatch: ETag }, tag, by, isCopy: copy === 'true' };
     } catch (error) {
-      if (!isMissing(error)) {
+      // With a body, an answer says by itself that there is no object.
+      if (!isMissing(error) && !(isUnproved(error) && (await get(key)) === null)) {
         if (isAnswer(error)) await askForReason(abortSignal);
         throw bucketError(error, address);
       }
@@ -225,7 +239,9 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
         if (found?.by === by || (found?.tag === tag && !found.isCopy && !copy && !after)) return true;
         const isSame = found?.condition.IfMatch === before?.condition.IfMatch;
         const mayRepeat = isSame || copy || (signal !== undefined && after === undefined);
-        if (!mayRepeat || writes === mostWrites) throw bucketError(error, address);
+        const most = isSame && !isBusy(error) ? mostRefusals : mostWrites;
+        if (!mayRepeat || writes >= most) throw bucketError(error, address);
+        if (isSame) await pause(busyPauseMs * (0.5 + Math.random()), undefined, { signal });
       }
     }
   }
@@ -259,31 +275,43 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     }
   }
 
-  async function* getStream(key: string): AsyncGenerator<Uint8Array> {
+  async function getStream(key: string): Promise<AsyncIterable<Uint8Array> | null> {
     try {
       const { Body } = await ask((client, sdk) => client.send(new sdk.GetObjectCommand(at(key))), isMissing);
-      if (Body) yield* Body as Readable;
+      return named(Body as Readable);
     } catch (error) {
-      if (!isMissing(error)) throw bucketError(error, address);
+      if (isMissing(error)) return null;
+      throw error;
     }
   }
 
-  async function requireConditions(key: string, tag: string): Promise<void> {
-    const refuse = (what: string) => {
-      const message = `The store ${address} ${what}. Use a server that honours If-Match and If-None-Match at writes, as Amazon S3 does.`;
-      return new SandflowError('store_refused', message);
-    };
-    if ((await get(key))?.toString() !== tag) throw refuse('does not keep what is written');
+  async function* named(body: Readable): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      throw bucketError(error, address);
+    }
+  }
+
+  /** @returns false if the server says that the condition is not met */
+  async function isSent(key: string, condition: Condition, inParts: boolean): Promise<boolean> {
+    try {
+      await send(key, [Buffer.from(`${key} ${inParts}`)], { tag: key, by: key, condition, inParts });
+      return true;
+    } catch (error) {
+      if (isConflict(error)) return false;
+      throw error;
+    }
+  }
+
+  async function requireConditions(key: string): Promise<void> {
     for (const inParts of [false, true]) {
-      for (const condition of [ifNew, ifOther]) {
-        try {
-          await send(key, [Buffer.from('again')], { tag, by: tag, condition, inParts });
-        } catch (error) {
-          if (isConflict(error)) continue;
-          throw error;
-        }
-        throw refuse('replaces objects that it was told not to replace');
-      }
+      const found = await find(key);
+      if (!found || !(await isSent(key, found.condition, inParts)))
+        throw unfit(`does not replace what it was told to replace${inParts ? ' by an upload in parts' : ''}`);
+      if ((await get(key))?.toString() !== `${key} ${inParts}`) throw unfit('does not keep what is written');
+      for (const condition of [ifNew, ifOther])
+        if (await isSent(key, condition, inParts)) throw unfit('replaces objects that it was told not to replace');
     }
   }
 
@@ -316,6 +344,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
         const page = await ask((client, sdk) => client.send(new sdk.ListObjectsV2Command(from)));
         for (const { Key = '' } of page.Contents ?? []) keys.push(Key.slice(prefix.length));
         ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+        if (page.IsTruncated && !ContinuationToken) throw unfit('ends its list in the middle');
       } while (ContinuationToken !== undefined);
       return keys;
     },
@@ -325,7 +354,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
       const key = `.${tag}.tmp`;
       try {
         await put(key, Buffer.from(tag), { tag });
-        await requireConditions(key, tag);
+        await requireConditions(key);
       } catch (error) {
         // Such a probe may have been stored all the same.
         await remove(key).catch(() => undefined);
@@ -353,7 +382,7 @@ function connect({ S3Client }: Sdk, limits: typeof timeLimits): S3Client {
     forcePathStyle: true,
     // A proxy that does not answer 100 would delay each part until its connection has been silent for too long.
     expectContinueHeader: false,
-    requestHandler: { ...limits, throwOnRequestTimeout: true },
+    requestHandler: { ...limits, throwOnRequestTimeout: true, httpAgent: agent, httpsAgent: agent },
   });
 }
 
@@ -366,21 +395,23 @@ function* cut(content: Uint8Array): Generator<Uint8Array> {
 const partsOf = (content: Repeatable) => (content instanceof Uint8Array ? cut(content) : joined(content()));
 
 /**
- * Joins pieces to parts of the same length; only the last is shorter. Each is in the same memory: it is valid until the
- * next is asked for.
+ * Joins pieces to parts; only the last is shorter. Each is in the same memory: it is valid until the next is asked for.
  */
 async function* joined(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const part = Buffer.allocUnsafeSlow(partBytes);
+  let part = Buffer.allocUnsafeSlow(partBytes);
   let length = 0;
+  let parts = 0;
   for await (const piece of content) {
     for (let from = 0; from < piece.byteLength; ) {
-      const taken = piece.subarray(from, from + partBytes - length);
+      const taken = piece.subarray(from, from + part.byteLength - length);
       part.set(taken, length);
       length += taken.byteLength;
       from += taken.byteLength;
-      if (length < partBytes) continue;
+      if (length < part.byteLength) continue;
       yield part;
       length = 0;
+      parts += 1;
+      if (parts === shortParts) part = Buffer.allocUnsafeSlow(longPartBytes);
     }
   }
   if (length > 0) yield part.subarray(0, length);

@@ -26,14 +26,19 @@ export async function copyEach<T>(
   const failed: { readonly name: string; readonly error: unknown }[] = [];
   let copied = 0;
   const left = all.values();
+  let isOver = false;
   async function copySome(): Promise<void> {
     for (const one of left) {
+      if (isOver) return;
       signal?.throwIfAborted();
       try {
         if (await copy(one)) copied += 1;
       } catch (error) {
         signal?.throwIfAborted();
-        if (error instanceof SandflowError && ofBucket.has(error.code)) throw error;
+        if (error instanceof SandflowError && ofBucket.has(error.code)) {
+          isOver = true;
+          throw error;
+        }
         failed.push({ name: nameOf(one), error });
       }
     }

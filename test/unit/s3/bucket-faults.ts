@@ -1,9 +1,13 @@
 /** What a store in a bucket promises while its calls are spoiled. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { describe, expect, it } from 'vitest';
+import { sendRecorded } from '../../../activities/retry/recorded-call.js';
 import { encryptResults, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { createResultStore, type ResultStore } from '../../../src/result-store/index.js';
 import { putAfter } from '../../../src/result-store/put-after.js';
+import { storedJson } from '../../../src/result-store/stored-json.js';
+import { keepJobTexts } from '../../../src/workflow-client/store-texts.js';
 import { pieces } from '../result-store/store-contract.js';
 import { useBucketAt } from './aws-settings.js';
 import type { FaultProxy } from './fault-proxy.js';
@@ -57,6 +61,34 @@ export function bucketFaults(proxyOf: () => FaultProxy, bucket: string): void {
     expect(proxy.calls).toEqual(['GET']);
   });
 
+  const longPrompt = { source: { kind: 'sandbox' }, prompts: [{ prompt: 'x'.repeat(200_000) }] } as never;
+  const refuse = (message: string) => new Error(message);
+
+  it('a long text of a job costs one call', async () => {
+    const { proxy, results } = open();
+    await keepJobTexts(longPrompt, { results, refuse });
+    expect(proxy.calls).toEqual(['PUT']);
+  });
+
+  it.each(['plain', 'encrypted'])('creators store the same text at once: %s', async (kind) => {
+    const { results: plain } = open();
+    const results = kind === 'plain' ? plain : encryptResults(plain, parseKeyRing(newKeyLine('k')));
+    const kept = () => keepJobTexts(longPrompt, { results, refuse });
+    const [first, ...others] = await Promise.all([kept(), kept(), kept(), kept()]);
+    for (const other of others) expect(other).toEqual(first);
+    expect(await plain.list('inputs')).toHaveLength(1);
+  });
+
+  it('100 activities use the bucket at once', async () => {
+    const { proxy, results } = open();
+    const turn = turnOf();
+    proxy.spoil = () => ({ until: turn.promise });
+    const all = Array.from({ length: 100 }, () => results.find('a'));
+    await expect.poll(() => proxy.calls.length).toBe(100);
+    turn.resolve();
+    expect(await Promise.all(all)).toEqual(all.map(() => null));
+  });
+
   it('a bucket that is busy is asked again', async () => {
     const { proxy, results } = open();
     proxy.spoil = once(isPut, busy);
@@ -85,9 +117,12 @@ export function bucketFaults(proxyOf: () => FaultProxy, bucket: string): void {
   it('a stream of several parts is stored if the answer to its end is lost', async () => {
     const { proxy, results } = open();
     const content = randomBytes(17 * 1024 * 1024);
+    const puts = () => proxy.calls.filter((method) => method === 'PUT').length;
     const isEnd = ({ method, url }: { method: string; url: string }) => method === 'POST' && url.includes('uploadId=');
     proxy.spoil = once(isEnd, 'lost');
     const { ref } = await results.putStream('a', pieces(content));
+    // No more than 5 MiB of it are in memory.
+    expect(puts()).toBe(4);
     expect(content.equals(await results.get(ref))).toBe(true);
   });
 
@@ -102,11 +137,16 @@ export function bucketFaults(proxyOf: () => FaultProxy, bucket: string): void {
   describe('a write whose request is on its way for long', () => {
     type Late = (results: ResultStore) => Promise<unknown>;
     const late = Buffer.from('late');
+    const attempt = {
+      info: { startToCloseTimeoutMs: 600_000 },
+      cancellationSignal: new AbortController().signal,
+    } as unknown as Context;
+    const fork = { record: 'a', body: {}, firstSentAtMs: 0, lookFirst: false };
 
     /** Begins the write, stores something newer meanwhile, and lets its request arrive. */
     async function overtaken(kind: string, begin: Late, meanwhile = () => {}): Promise<{ end: unknown; text: string }> {
       const { proxy, results } = open();
-      if (kind === 'replaced') await results.put('a', Buffer.from('before'));
+      if (kind === 'replaced') await results.put('a', storedJson({ state: 'not_sent' }));
       const [arrival, held] = [turnOf(), turnOf()];
       const hold = once(isPut, { until: arrival.promise });
       proxy.spoil = (call) => {
@@ -134,6 +174,8 @@ export function bucketFaults(proxyOf: () => FaultProxy, bucket: string): void {
       'putAfter for a caller that lives': (results) =>
         putAfter(results, Promise.resolve(), 'a', late, { signal: new AbortController().signal }),
       putStream: (results) => results.putStream('a', pieces('late')),
+      'the record of a fork': (results) =>
+        asyncLocalStorage.run(attempt, () => sendRecorded(fork, { results, send: () => Promise.reject() })),
     };
     it.each(Object.entries(ways).flatMap(([how, begin]) => ['new', 'replaced'].map((kind) => ({ how, kind, begin }))))(
       'replaces nothing newer: $how of a $kind object',

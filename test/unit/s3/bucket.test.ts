@@ -5,7 +5,7 @@ import { readStored } from '../../../activities/store/texts.js';
 import { newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { createResultStore } from '../../../src/result-store/index.js';
 import { openBucket } from '../../../src/s3/bucket.js';
-import { faults } from '../../../src/s3/bucket-errors.js';
+import { bucketError, faults } from '../../../src/s3/bucket-errors.js';
 import { createSecretStore } from '../../../src/secret-store/index.js';
 import { useBucketAt } from './aws-settings.js';
 import { bucketFaults } from './bucket-faults.js';
@@ -23,13 +23,18 @@ afterAll(async () => {
   await fake.close();
 });
 
+const unspoilt: Pick<FaultProxy, 'dropped' | 'spoil' | 'answered'> = {
+  dropped: undefined,
+  spoil: () => undefined,
+  answered: (headers) => headers,
+};
+
 describe('a store in a bucket', () => bucketFaults(() => proxy, 'results'));
 
 describe('the check at the start', () => {
   beforeEach(() => useBucketAt(proxy.endpoint, { AWS_MAX_ATTEMPTS: '1' }));
   afterEach(() => {
-    proxy.dropped = undefined;
-    proxy.spoil = () => undefined;
+    Object.assign(proxy, unspoilt);
   });
   const check = async () => {
     const address = `s3://results/${randomUUID()}`;
@@ -39,7 +44,7 @@ describe('the check at the start', () => {
         () => null,
         (thrown: unknown) => thrown,
       );
-    Object.assign(proxy, { dropped: undefined, spoil: () => undefined });
+    Object.assign(proxy, unspoilt);
     return { error, left: await openBucket(address).list('') };
   };
 
@@ -52,21 +57,88 @@ describe('the check at the start', () => {
     },
   );
 
-  it.each([1, 2, 3])('names another error than a conflict, and leaves nothing behind: the PUT %i', async (spoilt) => {
-    let puts = 0;
-    proxy.spoil = ({ method }) => {
-      if (method === 'PUT') puts += 1;
-      return method === 'PUT' && puts === spoilt ? { status: 503, code: 'SlowDown' } : undefined;
-    };
-    const message = expect.stringContaining('(SlowDown)');
-    expect(await check()).toMatchObject({ error: { code: 'store_unreachable', message }, left: [] });
+  it.each([
+    ['weak', ({ etag = '', ...others }: Headers) => ({ ...others, etag: `W/${etag}` })],
+    ['removed', ({ etag: _, ...others }: Headers) => others],
+  ])('refuses a bucket whose ETags are %s', async (_, answered) => {
+    proxy.answered = (headers) => (headers.etag ? answered(headers as Headers) : headers);
+    const message = expect.stringContaining('has no strong ETag');
+    expect(await check()).toMatchObject({ error: { code: 'store_refused', message }, left: [] });
   });
+
+  it.each([
+    ['PUT', 412, 'PreconditionFailed'],
+    ['POST', 404, 'NoSuchUpload'],
+  ])('refuses a bucket that honours no condition that is met at %s', async (wanted, status, code) => {
+    let fits = 0;
+    proxy.spoil = ({ method, url }) => {
+      if (method !== wanted || (method === 'POST' && !url.includes('uploadId='))) return undefined;
+      fits += 1;
+      return method === 'PUT' && fits === 1 ? undefined : { status, code };
+    };
+    const message = expect.stringContaining('does not replace what it was told to replace');
+    expect(await check()).toMatchObject({ error: { code: 'store_refused', message }, left: [] });
+  });
+
+  it.each([1, 2, 3, 4, 5])(
+    'names another error than a conflict, and leaves nothing behind: the PUT %i',
+    async (spoilt) => {
+      let puts = 0;
+      proxy.spoil = ({ method }) => {
+        if (method === 'PUT') puts += 1;
+        return method === 'PUT' && puts === spoilt ? { status: 503, code: 'SlowDown' } : undefined;
+      };
+      const message = expect.stringContaining('(SlowDown)');
+      expect(await check()).toMatchObject({ error: { code: 'store_unreachable', message }, left: [] });
+    },
+  );
 
   it('leaves nothing behind where nothing can be read', async () => {
     proxy.spoil = ({ method, url }) =>
       method === 'GET' && url.includes('.tmp') ? { status: 403, code: 'AccessDenied' } : undefined;
     expect(await check()).toMatchObject({ error: { code: 'store_refused' }, left: [] });
   });
+});
+
+type Headers = Record<string, string>;
+
+it('a write that is refused although the object stays the same is given up soon', async () => {
+  useBucketAt(proxy.endpoint);
+  const results = createResultStore(`s3://results/${randomUUID()}`);
+  await results.put('a', Buffer.from('one'));
+  proxy.calls.length = 0;
+  proxy.spoil = ({ method }) => (method === 'PUT' ? { status: 412, code: 'PreconditionFailed' } : undefined);
+  const put = results.put('a', Buffer.from('two'), { signal: new AbortController().signal });
+  await expect(put).rejects.toMatchObject({ code: 'store_unreachable' });
+  expect(proxy.calls.filter((method) => method === 'PUT')).toHaveLength(5);
+  proxy.spoil = () => undefined;
+});
+
+it('the 404 of a proxy is no missing object, and one of a server without ids is', async () => {
+  useBucketAt(proxy.endpoint);
+  const results = createResultStore(`s3://results/${randomUUID()}`);
+  proxy.spoil = () => ({ status: 404, body: '<html><body>404 Not Found</body></html>' });
+  const told = { code: 'store_unreachable' };
+  await expect(results.find('a')).rejects.toMatchObject(told);
+  await expect(results.get('file-store:a')).rejects.toMatchObject(told);
+  await expect(results.put('a', Buffer.from('x'))).rejects.toMatchObject(told);
+  proxy.spoil = () => undefined;
+  proxy.answered = ({ 'x-amz-request-id': _, ...others }) => others;
+  expect(await results.find('a')).toBeNull();
+  const { ref } = await results.put('a', Buffer.from('x'));
+  expect(await results.find('a')).toBe(ref);
+  proxy.answered = (headers) => headers;
+});
+
+it('a list that ends in the middle is no list', async () => {
+  useBucketAt(proxy.endpoint);
+  proxy.spoil = () => ({
+    status: 200,
+    body: '<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a/b</Key></Contents></ListBucketResult>',
+  });
+  const message = expect.stringContaining('ends its list in the middle');
+  await expect(openBucket('s3://results/a').list('')).rejects.toMatchObject({ code: 'store_refused', message });
+  proxy.spoil = () => undefined;
 });
 
 it('an answer that stalls is given up, and read again', async () => {
@@ -103,10 +175,14 @@ it('a text that a bucket does not give now is read again by the next attempt', a
   for (const [status, code] of [
     [503, 'SlowDown'],
     [403, 'AccessDenied'],
+    [507, 'XMinioStorageFull'],
   ] as const) {
     proxy.spoil = () => ({ status, code });
     const read = readStored(createResultStore('s3://results/a'), 'file-store:inputs/a');
-    await expect(read).rejects.toMatchObject({ name: 'SandflowError', code: expect.stringMatching(/^store_/) });
+    await expect(read).rejects.toMatchObject({
+      name: 'SandflowError',
+      code: expect.stringMatching(/^(store_|disk_full)/),
+    });
   }
   proxy.spoil = () => undefined;
 });
@@ -116,7 +192,7 @@ describe('an error of the bucket says what helps', () => {
     ['no such bucket', 404, 'NoSuchBucket', 'store_refused', 'Create the bucket, or correct its name'],
     ['an unknown key', 403, 'InvalidAccessKeyId', 'store_refused', 'Correct AWS_ACCESS_KEY_ID'],
     ['a wrong secret', 403, 'SignatureDoesNotMatch', 'store_refused', 'Correct AWS_ACCESS_KEY_ID'],
-    ['a key that has expired', 400, 'ExpiredToken', 'store_refused', 'Correct AWS_ACCESS_KEY_ID'],
+    ['a key that has expired', 400, 'ExpiredToken', 'store_refused', 'Renew it and restart'],
     ['another region', 301, 'PermanentRedirect', 'store_refused', 'Set AWS_REGION'],
     ['a signature for another region', 400, 'AuthorizationHeaderMalformed', 'store_refused', 'Set AWS_REGION'],
     ['a wrong clock', 403, 'RequestTimeTooSkewed', 'store_refused', 'Set its clock'],
@@ -168,11 +244,15 @@ describe('an error of the bucket says what helps', () => {
     await expect(put).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  it('and each row of the table is tried here', () => {
-    const tried = new Set<string>(answers.flatMap(([, status, code]) => [`${status}`, code]));
-    const others = ['CredentialsProviderError', 'Region is missing', 'ENOTFOUND'];
-    const rows = Object.values(faults).flatMap((texts) => Object.keys(texts));
-    expect(rows.filter((row) => !row.split('|').some((one) => tried.has(one) || others.includes(one)))).toEqual([]);
+  const rows = Object.entries(faults).flatMap(([code, texts]) =>
+    Object.entries(texts).flatMap(([names, text]) => names.split('|').map((name) => ({ name, code, text }))),
+  );
+  it.each(rows)('$name', ({ name, code, text }) => {
+    const $metadata = /^\d+$/.test(name) ? { httpStatusCode: Number(name) } : undefined;
+    const isOfNode = /^E[A-Z_]+$/.test(name);
+    const error = Object.assign(new Error(name), { name, $metadata, ...(isOfNode && { code: name }) });
+    const message = isOfNode ? expect.stringContaining('cannot be reached') : expect.stringContaining(text);
+    expect(bucketError(error, 's3://results')).toMatchObject({ code, message });
   });
 });
 

@@ -113,7 +113,9 @@ export async function createFakeS3({ pageSize = 3 } = {}): Promise<TestBucket> {
 
   const server = createServer(async (request, response) => {
     const { status, headers, body } = await answer(request);
-    response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : body);
+    response
+      .writeHead(status, { 'x-amz-request-id': '1', ...headers })
+      .end(request.method === 'HEAD' ? undefined : body);
   });
   // As behind a proxy that does not answer 100.
   server.on('checkContinue', () => {});

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
  * - `cut`: the answer ends in the middle of its body.
  * - `stalled`: the answer never gets further than there.
  * - `code`: an error instead of the call.
+ * - `body`: that answer instead of the call, which is none of S3.
  * - `until`: the call waits for that before it reaches the bucket, even if its caller has given it up.
  */
 export type Fault =
@@ -15,6 +16,7 @@ export type Fault =
   | 'cut'
   | 'stalled'
   | { readonly status: number; readonly code: string }
+  | { readonly status: number; readonly body: string }
   | { readonly until: Promise<unknown> };
 
 export interface FaultProxy {
@@ -25,6 +27,8 @@ export interface FaultProxy {
   spoil: (call: { readonly method: string; readonly url: string }) => Fault | undefined;
   /** The header that the bucket does not get at calls with this method, although it is signed. */
   dropped: { readonly header: string; readonly method: string } | undefined;
+  /** The headers of an answer that the caller gets. Default: all. */
+  answered: (headers: IncomingMessage['headers']) => IncomingMessage['headers'];
   close(): Promise<void>;
 }
 
@@ -46,10 +50,9 @@ export async function createFaultProxy(endpoint: string): Promise<FaultProxy> {
     proxy.calls.push(method);
     const body = await buffer(request);
     const fault = proxy.spoil({ method, url });
-    if (typeof fault === 'object' && 'code' in fault) {
-      const { status, code } = fault;
-      const error = `<Error><Code>${code}</Code><Message>spoilt</Message></Error>`;
-      response.writeHead(status, { 'content-length': error.length }).end(method === 'HEAD' ? undefined : error);
+    if (typeof fault === 'object' && 'status' in fault) {
+      const text = 'body' in fault ? fault.body : `<Error><Code>${fault.code}</Code><Message>spoilt</Message></Error>`;
+      response.writeHead(fault.status, { 'content-length': text.length }).end(method === 'HEAD' ? undefined : text);
       return;
     }
     if (typeof fault === 'object') await fault.until;
@@ -57,7 +60,7 @@ export async function createFaultProxy(endpoint: string): Promise<FaultProxy> {
       const answer = await pass(request, body);
       const content = await buffer(answer);
       if (fault === 'lost') return void request.socket.destroy();
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      response.writeHead(answer.statusCode ?? 500, proxy.answered(answer.headers));
       if (fault !== 'cut' && fault !== 'stalled') return void response.end(content);
       response.write(content.subarray(0, content.length / 2), () => {
         if (fault === 'cut') request.socket.destroy();
@@ -72,6 +75,7 @@ export async function createFaultProxy(endpoint: string): Promise<FaultProxy> {
     calls: [],
     spoil: () => undefined,
     dropped: undefined,
+    answered: (headers) => headers,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => void server.close(resolve));
