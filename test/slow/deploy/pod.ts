@@ -133,7 +133,7 @@ export async function startPod({ container, pod, env: settings }: Part, options:
 }
 
 /** The file system of our image, from what this machine has of it. */
-function imageRoot(): string[] {
+export function imageRoot(): string[] {
   const system = ['/usr', '/bin', '/lib', '/lib64', '/etc/ssl', '/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf'];
   const ours = ['package.json', 'node_modules', 'dist'];
   return [
@@ -148,18 +148,20 @@ function imageRoot(): string[] {
   ];
 }
 
-const asUser = ({ runAsUser, runAsGroup, fsGroup }: Security) => [
+export const asUser = ({ runAsUser, runAsGroup, fsGroup }: Security) => [
   ...['setpriv', `--reuid=${runAsUser}`, `--regid=${runAsGroup}`, `--groups=${fsGroup}`],
   ...['--inh-caps=-all', '--bounding-set=-all', '--no-new-privs'],
 ];
 
-interface Contained extends Started {
+export interface Contained extends Started {
   /** Signals sandflow itself: `bwrap` stays as its parent, and ends with its exit code. Does nothing after its end. */
   readonly kill: (signal: NodeJS.Signals) => Promise<void>;
 }
 
-function started(args: readonly string[]): Contained {
-  const child = spawn('bwrap', ['--info-fd', '3', ...args], { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+/** @param enter what is run first to enter another network than that of this machine */
+export function started(args: readonly string[], enter: readonly string[] = []): Contained {
+  const [program = '', ...command] = [...enter, 'bwrap', '--info-fd', '3', ...args];
+  const child = spawn(program, command, { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.on('data', (piece: Buffer) => {
