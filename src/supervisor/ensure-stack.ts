@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, requestForm } from '../config.js';
-import type { RequestForm } from '../contract/request-form.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { apiKeyOf } from '../os/key-file.js';
 import { makeFoldersSync } from '../os/make-folders.js';
@@ -37,7 +36,7 @@ export interface EnsureStackOptions {
 
 export interface StackHandle extends StackDescription, Omit<Presence, 'stack'> {
   /** What requests need for a service that plays another one. */
-  readonly form: RequestForm;
+  readonly form: ReturnType<typeof requestForm>;
   readonly sandboxApiKey: string;
   /**
    * Key file of the configured service or, without one, of the local service. Undefined if only the environment has the
