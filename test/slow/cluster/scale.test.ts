@@ -60,7 +60,6 @@ async function usedBy(cluster: Cluster, workers: readonly Started[]): Promise<Us
   const requests = [...(await cluster.metrics()).matchAll(/^service_requests\{([^}]*)\} (\S+)$/gm)]
     .filter(([, labels = '']) => /service_name="frontend"/.test(labels) && !/operation="Poll/.test(labels))
     .reduce((sum, [, , count]) => sum + Number(count), 0);
-  // Statistics of open connections come late: a statement makes them current.
   const [transactions = 0, bytes = 0] = cluster
     .askDatabase(
       "select sum(xact_commit), sum(pg_database_size(oid)) from pg_database join pg_stat_database on oid = datid where pg_database.datname like 'temporal%'",

@@ -36,8 +36,13 @@ const quoted = (text: Buffer) => `"${md5(text).digest('hex')}"`;
 const quotedParts = (parts: readonly Buffer[]) =>
   `"${md5(Buffer.concat(parts.map((part) => md5(part).digest()))).digest('hex')}-${parts.length}"`;
 
-/** @param options.pageSize most keys in a page of a list. Default: 3, so that tests have several pages */
-export async function createFakeS3({ pageSize = 3 } = {}): Promise<TestBucket> {
+interface FakeOptions {
+  /** Most keys in a page of a list. Default: 3, so that tests have several pages. */
+  readonly pageSize?: number;
+  readonly onRequest?: (method: string) => void;
+}
+
+export async function createFakeS3({ pageSize = 3, onRequest }: FakeOptions = {}): Promise<TestBucket> {
   const objects = new Map<string, Kept>();
   const uploads = new Map<string, { readonly metadata: Kept['metadata']; readonly parts: Map<number, Buffer> }>();
 
@@ -112,6 +117,7 @@ export async function createFakeS3({ pageSize = 3 } = {}): Promise<TestBucket> {
   }
 
   const server = createServer(async (request, response) => {
+    onRequest?.(request.method ?? '');
     const { status, headers, body } = await answer(request);
     response
       .writeHead(status, { 'x-amz-request-id': '1', ...headers })
