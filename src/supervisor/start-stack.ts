@@ -102,16 +102,20 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
     let description = describe(config, { temporal, local, bridge, ports });
     if (!bridge) {
       const over = new AbortController();
+      const failed = (error: unknown): undefined =>
+        void options.log(`the bridge could not be started: ${String(error)}`);
       const startLater = async () => {
-        while (!hasWebhookSecret(config)) await sleep(pauseMs, undefined, { signal: over.signal });
-        const late = await parts.bridge(addresses);
+        let late: KeptService | undefined;
+        while (!late) {
+          await sleep(pauseMs, undefined, { signal: over.signal });
+          if (hasWebhookSecret(config)) late = await parts.bridge(addresses).catch(failed);
+        }
         running.push(late);
         description = { ...description, bridgeUrl: late.url };
         options.onLateBridge?.(description);
       };
-      const waiting = startLater().catch((error: unknown) => {
-        if (!over.signal.aborted) options.log(`the bridge could not be started: ${String(error)}`);
-      });
+      // It ends with the stack.
+      const waiting = startLater().catch(() => undefined);
       endWait = () => {
         over.abort();
         return waiting;
