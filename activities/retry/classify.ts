@@ -35,7 +35,8 @@ const maxDetailsBytes = 4_000;
 export function effectOf(error: unknown): Effect {
   if (error instanceof ApiError) {
     const refused = error.typed && error.status >= 400 && error.status < 500;
-    return refused && error.code !== 'idempotency_in_progress' ? 'none' : 'unknown';
+    // A request that took too long may have arrived.
+    return refused && error.status !== 408 && error.code !== 'idempotency_in_progress' ? 'none' : 'unknown';
   }
   if (error instanceof ConnectionError || error instanceof TimeoutError) return error.requestSent ? 'unknown' : 'none';
   return 'unknown';

@@ -119,12 +119,11 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse): Api
   });
 }
 
-/** Where a redirect leads: the address of the service may have changed. Not its query, which may hold a secret. */
+/** Where a redirect leads: the address of the service may have changed. Its path and its query may hold a secret. */
 function redirectOf(endpoint: CallName, { status, header }: ExchangeResponse): string | undefined {
   const target = header('location');
-  if (status < 300 || status >= 400 || !target || !URL.canParse(target)) return undefined;
-  const { origin, pathname } = new URL(target);
-  return `It redirects ${endpoint} to ${cut(withoutSecrets(`${origin}${pathname}`), maxUrlLength)}.`;
+  if (status < 300 || status >= 400 || !target || !/^https?:/i.test(target) || !URL.canParse(target)) return undefined;
+  return `It redirects ${endpoint} to ${cut(withoutSecrets(new URL(target).origin), maxUrlLength)}.`;
 }
 
 /** Names the action that the call needs, if the message of the service does not. */

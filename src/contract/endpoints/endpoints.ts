@@ -69,10 +69,15 @@ export const errorEnvelopeSchema = z.preprocess(
   }),
 );
 
-/** The specification repeats `code` and `message` in `error`, and a service may give them only there. */
+/**
+ * The specification repeats `code` and `message` in `error`, and a service may give them only there. Many a gateway says
+ * `success` instead of `ok`, and then only an id of the service shows that the answer is its own.
+ */
 function withOuterFields(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body;
-  const { ok, success, code, message, error } = body as Readonly<Record<string, unknown>>;
+  const { ok, success, code, message, error, requestId } = body as Readonly<Record<string, unknown>>;
   const inner = (typeof error === 'object' ? error : {}) as Readonly<Record<string, unknown>> | null;
-  return { ...body, ok: ok ?? success, code: code ?? inner?.code, message: message ?? inner?.message };
+  const isOwn = typeof requestId === 'string' && requestId.startsWith('req_');
+  const said = ok ?? (isOwn ? success : undefined);
+  return { ...body, ok: said, code: code ?? inner?.code, message: message ?? inner?.message };
 }

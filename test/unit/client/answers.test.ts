@@ -128,15 +128,18 @@ describe('an error answer', () => {
   it.each([
     ['without an envelope', { error: { code: 'rate_limited', message: 'x' } }],
     ['without a code', { ok: false, error: 'rate_limited' }],
+    ['with success and no id of a request', { success: false, error: { code: 'rate_limited', message: 'x' } }],
+    ['with success and an id of its own', { success: false, code: 'rate_limited', requestId: '7f3a' }],
     ['with a code that is a number', { ok: false, error: { code: 429 } }],
   ])('%s may be that of a gateway, and is no refusal', async (_, body) => {
     expect(await rejectionOf((await clientOf(429, body)).getMe())).toMatchObject({ typed: false, code: 'http_429' });
   });
 
   it.each([
-    ['https://new.example/v2/me?token=abc', 'It redirects getMe to https://new.example/v2/me.'],
+    ['https://new.example/v2/TOKEN?token=abc', 'It redirects getMe to https://new.example.'],
+    ['app:TOKEN', 'A proxy may have sent it.'],
     ['/elsewhere', 'A proxy may have sent it.'],
-  ])('that redirects to %s says so without the query', async (location, text) => {
+  ])('that redirects to %s names the host alone', async (location, text) => {
     const error = await rejectionOf((await clientOfText(308, '', { location })).getMe());
     expect(error).toHaveProperty('message', `The answer was 308 without the error body of the service. ${text}`);
   });

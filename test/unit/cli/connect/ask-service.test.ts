@@ -99,7 +99,7 @@ describe('the initial requests of a command', () => {
     ['a 401 of a proxy', 'not_the_service', 'another server answers at its address'],
     ['garbage', 'not_the_service', 'another server answers at its address'],
     ['a good answer of something else', 'not_the_service', '`ok` of its response is not true'],
-    ['a redirect', 'not_the_service', 'redirects getMe to https://new.example/v1'],
+    ['a redirect', 'not_the_service', 'redirects getMe to https://new.example'],
     ['a 503 of the service', 'http_500', 'answers with errors for'],
     ['a 429', 'rate_limited', 'throttles this key for'],
     ['a 409', 'account_not_ready', 'is not ready for'],
