@@ -7,11 +7,12 @@ import { formSettings } from './children.js';
 /**
  * The file, and what it says of the worker and the bridge. The local service reads its deviations.
  * @param file a whole path
+ * @param why said after the problem, beginning with a blank
  * @throws SandflowError `bad_usage`
  */
-export async function readAssumed(file: string): Promise<NonNullable<Config['assumed']>> {
+export async function readAssumed(file: string, why = ''): Promise<NonNullable<Config['assumed']>> {
   const refuse = (problem: string, cause?: unknown) =>
-    new SandflowError('bad_usage', `--assume: ${file} ${problem}`, { cause });
+    new SandflowError('bad_usage', `--assume: ${file} ${problem}${why}`, { cause });
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw refuse('cannot be read. Check that it exists and is readable.', cause);
   });

@@ -32,8 +32,8 @@ const stackDescriptionSchema = z.object({
   namespace: z.string(),
   uiUrl: z.string().optional(),
   sandboxApiUrl: z.string(),
-  /** The record that the local service plays, whose settings its clients need. */
-  assumed: z.string().optional(),
+  /** What requests need, if the local service plays another one. */
+  assumed: z.record(z.string(), z.string()).optional(),
   /** Undefined if there is no webhook secret: no bridge runs then. */
   bridgeUrl: z.string().optional(),
   /** Where the bridge listens, or will listen as soon as there is a secret. */

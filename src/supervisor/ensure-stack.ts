@@ -7,7 +7,6 @@ import { SandflowError } from '../errors/sandflow-error.js';
 import { apiKeyOf } from '../os/key-file.js';
 import { makeFoldersSync } from '../os/make-folders.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
-import { readAssumed } from './assumed.js';
 import { type MainProgram, supervisorCommand } from './children.js';
 import { askSupervisor, joinSupervisor, type Presence } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
@@ -60,7 +59,6 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
   const settings = settingsDigest(config);
   const client = { pid: process.pid, command: options.command ?? 'sandflow' };
   let spawned: ChildProcess | undefined;
-  let { assumed } = config;
   try {
     for (let spawns = 0; ; ) {
       const joined = await joinSupervisor({ stateFile: paths.stateFile, settings, client, onProgress, signal });
@@ -71,8 +69,7 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
         if (spawns === maxSpawns) break;
         const ended = spawns === 0 ? await readStackRecord(paths.recordFile) : undefined;
         if (ended) onProgress(`${endedText(ended)} It is started again.`);
-        if (ended?.assumed) assumed ??= await readAssumed(ended.assumed);
-        spawned = spawnSupervisor(main, { ...config, assumed }, paths);
+        spawned = spawnSupervisor(main, config, paths);
         spawns += 1;
       }
       await sleep(retryMs, undefined, { signal });
@@ -96,8 +93,7 @@ async function handleOf({ stack, lost, release }: Presence, config: Config, path
   const sandboxApiKeyFile = sandboxService ? sandboxService.apiKeyFile : paths.localApiKeyFile;
   try {
     const sandboxApiKey = await apiKeyOf(sandboxService ?? { apiKeyFile: paths.localApiKeyFile });
-    const form = stack.assumed ? requestForm((await readAssumed(stack.assumed)).settings) : {};
-    return { ...stack, sandboxApiKey, sandboxApiKeyFile, form, lost, release };
+    return { ...stack, sandboxApiKey, sandboxApiKeyFile, form: requestForm(stack.assumed ?? {}), lost, release };
   } catch (error) {
     release();
     throw error;

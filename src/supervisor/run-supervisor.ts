@@ -6,12 +6,13 @@ import { anySignal } from '../os/any-signal.js';
 import { type FileLock, tryAcquireFileLock } from '../os/file-lock.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { connectTemporal } from '../temporal/connect.js';
+import { readAssumed } from './assumed.js';
 import type { MainProgram } from './children.js';
 import { askSupervisor } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { type ControlServer, openControlServer } from './control-server.js';
 import { stackPaths } from './stack-paths.js';
-import { readStackRecord } from './stack-record.js';
+import { readStackRecord, type StackRecord } from './stack-record.js';
 import { requireStackSettings } from './stack-settings.js';
 import { createStackWatch, type StackWatch } from './stack-watch.js';
 import { type Stack, startStack } from './start-stack.js';
@@ -45,11 +46,11 @@ interface RunSupervisorOptions {
  *   holder of the lock does not answer; or the error of the part of the stack that could not start
  */
 export async function runSupervisor(
-  config: Config,
+  given: Config,
   options: RunSupervisorOptions,
 ): Promise<'ended' | 'already_running'> {
-  const { home } = config;
-  requireStackSettings(config);
+  const { home } = given;
+  requireStackSettings(given);
   await prepareTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
   const paths = stackPaths(home);
   const lock = await elect(paths.lockFile, paths.stateFile, options.signal);
@@ -59,6 +60,7 @@ export async function runSupervisor(
     const { foreground } = options;
     const { recordFile } = paths;
     const earlier = await readStackRecord(recordFile);
+    const config = { ...given, assumed: given.assumed ?? (await assumedBefore(given, earlier)) };
     const watch = createStackWatch(config, { foreground, clients: () => control.clients(), recordFile, earlier });
     const control = await openControlServer(paths.stateFile, {
       settings: settingsDigest(config),
@@ -73,6 +75,12 @@ export async function runSupervisor(
   } finally {
     lock.release();
   }
+}
+
+/** What the stack that died played. @throws SandflowError `bad_usage` if its record is gone */
+async function assumedBefore({ sandboxService }: Config, earlier: StackRecord | undefined): Promise<Config['assumed']> {
+  if (!earlier?.assumed || sandboxService) return undefined;
+  return readAssumed(earlier.assumed, ' The stack before played it: `sandflow down` forgets it.');
 }
 
 async function holdStack(

@@ -108,7 +108,8 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
         let late: KeptService | undefined;
         while (!late) {
           await sleep(pauseMs, undefined, { signal: over.signal });
-          if (hasWebhookSecret(config)) late = await parts.bridge(addresses).catch(failed);
+          const look = async () => (hasWebhookSecret(config) ? parts.bridge(addresses) : undefined);
+          late = await look().catch(failed);
         }
         running.push(late);
         description = { ...description, bridgeUrl: late.url };
@@ -211,7 +212,7 @@ function describe(
     namespace: temporal?.namespace ?? configured.connect.namespace ?? 'default',
     uiUrl: temporal?.url,
     sandboxApiUrl: local?.apiUrl ?? sandboxService?.apiUrl ?? '',
-    assumed: assumed?.file,
+    assumed: assumed?.settings,
     bridgeUrl: bridge?.url,
     bridgeAddress: bridgeAddress(ports.bridge),
   };
