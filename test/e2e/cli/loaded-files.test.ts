@@ -34,7 +34,7 @@ async function loadedBy(
 describe('a command loads few files, and none of a package', () => {
   it.each([
     { args: ['--version'], most: 6 },
-    { args: ['status'], most: 9 },
+    { args: ['status'], most: 10 },
     { args: ['jobs', 'list'], most: 26 },
     {
       args: ['cleanup', 'plan', fileURLToPath(new URL('../../../examples/cleanup-policy.yaml', import.meta.url))],
