@@ -1,9 +1,9 @@
 /** Runs the calls of one activity attempt: counts them, sends heartbeats during them, and maps errors to failures. */
-import { setMaxListeners } from 'node:events';
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import type { RetryPolicy } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
+import { untilAborted } from '../../src/os/aborted.js';
 import { maxActivityResultBytes } from '../../src/protocol/limits.js';
 import { payloadBytes } from '../../src/texts/length.js';
 import { effectOf, finalFailure, repeatableFailure } from './classify.js';
@@ -56,7 +56,8 @@ export function callsOfActivity(): number {
 
 /**
  * Calls `use` with a signal that aborts when the time of this attempt is over, or as soon as this worker learns that Temporal
- * does not know it any more: after a missed heartbeat, another attempt may run before. A cancel does not abort it: nobody writes after a cancelled attempt, and what it did must be known.
+ * does not know it any more: after a missed heartbeat, another attempt may run before. A cancel does not abort it: nobody
+ * writes after a cancelled attempt, and what it did must be known.
  * The time counts from the first `currentAttempt`, or from here. Then it throws, whether or not `use` has ended.
  * @param options.withinMs time limit of `use`, in ms. Default: the time of the attempt
  */
@@ -67,11 +68,6 @@ export async function whileAttemptLives<T>(
   const context = Context.current();
   const { startToCloseTimeoutMs } = activityInfo();
   const over = new AbortController();
-  setMaxListeners(0, over.signal);
-  const ended = new Promise<never>((_, reject) => {
-    over.signal.addEventListener('abort', () => reject(over.signal.reason));
-  });
-  ended.catch(() => undefined);
   const end = () =>
     over.abort(new Error('The time of this attempt is over: another one may have stored something newer.'));
   const endIfGone = () => {
@@ -84,7 +80,7 @@ export async function whileAttemptLives<T>(
   const leftMs = (beginnings.get(context) ?? Date.now()) + attemptMs - Date.now();
   const timer = setTimeout(end, Math.min(leftMs, withinMs, longestTimerMs));
   try {
-    return await Promise.race([use(over.signal), ended]);
+    return await untilAborted(over.signal, use);
   } finally {
     clearTimeout(timer);
     context.cancellationSignal.removeEventListener('abort', endIfGone);

@@ -19,7 +19,7 @@ const longRequestMs = 120_000;
 const shortBytes = 1024 * 1024;
 /** Each file on its way has one part in memory, so parts are as short as S3 takes them. In bytes. */
 export const partBytes = 5 * 1024 * 1024;
-/** An upload has at most 10,000 parts. After that many, they are longer, so that an object may have 180 GiB. */
+/** An upload has at most 10,000 parts. After this many, they are longer, so that an object may have 180 GiB. */
 const shortParts = 1_000;
 const longPartBytes = 4 * partBytes;
 /** As many connections as activities, and some. One that waits for a connection counts as one that cannot connect. */
@@ -239,9 +239,9 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
         if (found?.by === by || (found?.tag === tag && !found.isCopy && !copy && !after)) return true;
         const isSame = found?.condition.IfMatch === before?.condition.IfMatch;
         const mayRepeat = isSame || copy || (signal !== undefined && after === undefined);
-        const most = isSame && !isBusy(error) ? mostRefusals : mostWrites;
-        if (!mayRepeat || writes >= most) throw bucketError(error, address);
-        if (isSame) await pause(busyPauseMs * (0.5 + Math.random()), undefined, { signal });
+        const isRefused = isSame && !isBusy(error);
+        if (!mayRepeat || writes >= (isRefused ? mostRefusals : mostWrites)) throw bucketError(error, address);
+        if (isRefused) await pause(busyPauseMs * (0.5 + Math.random()), undefined, { signal });
       }
     }
   }
