@@ -151,7 +151,8 @@ const compiledAtOnce = {
 const onlyWorker = {
   name: 'only-worker',
   resolveDynamicImport(id, from) {
-    const isAction = from.endsWith(`${sep}command.js`) && !id.endsWith('/serve-worker.js');
+    const isAction =
+      from.endsWith(`${sep}command.js`) && !/\/(serve-worker|check-upgrade|switch-version|show-drain)\.js$/.test(id);
     return isAction ? { id, external: true } : null;
   },
 };

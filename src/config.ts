@@ -50,6 +50,8 @@ export interface Config {
   readonly deployment: string;
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
+  /** The version of this build's workers, for Temporal's worker versioning. Undefined: their versions are not told. */
+  readonly buildId?: string;
   /** Maximum number of forks per second that all workers together create for batches. */
   readonly forksPerSecond: number;
   /** How long a command retries if the service or Temporal does not answer, in ms. */
@@ -112,6 +114,7 @@ export function readConfig(given?: Environment): Config {
     temporal: { ...temporal, uiUrl: uiUrl(env) },
     deployment,
     taskQueue: env.SANDFLOW_TASK_QUEUE ?? 'sandflow',
+    buildId: buildIdIn(env.SANDFLOW_BUILD_ID),
     forksPerSecond: Number(env.SANDFLOW_FORKS_PER_SECOND ?? defaultForksPerSecond),
     patienceMs: 1_000 * Number(env.SANDFLOW_PATIENCE_SECONDS ?? 60),
     idleMs: 1_000 * Number(env.SANDFLOW_IDLE_SECONDS ?? 300),
@@ -212,6 +215,12 @@ export function requestForm(env: Environment): RequestForm {
     throw new SandflowError('bad_configuration', message);
   }
   return { headerPrefix, omit, uuidKeys: env.SANDBOX_API_UUID_KEYS === 'true' || undefined };
+}
+
+function buildIdIn(buildId: string | undefined): string | undefined {
+  if (buildId === undefined || /^[\w.-]{1,128}$/.test(buildId)) return buildId;
+  const message = 'SANDFLOW_BUILD_ID must be at most 128 letters, digits, dots, hyphens and underscores, like 1.4.2.';
+  throw new SandflowError('bad_configuration', message);
 }
 
 function uiUrl(env: Environment): string | undefined {

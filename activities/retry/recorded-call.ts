@@ -4,6 +4,7 @@
  * fork (trap S13). The key can be used for a day after it was first sent, and only with the same body. The record also
  * tells a resume from which state the fork was to start.
  */
+import { randomUUID } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import { ApiError } from '../../src/client/index.js';
 import type { SourceState } from '../../src/contract/workflow-safe/source-state.js';
@@ -49,7 +50,8 @@ export async function sendRecorded<Body, Call extends RecordedCall<Body>>(
   if (call.record === undefined) return send(call);
   const known = await findStoredJson<SentKey<Body>>(results, call.record);
   const sent = known?.state === 'sent' ? known : undefined;
-  const by = activityInfo().workflowExecution?.runId ?? '';
+  const { workflowExecution, attempt } = activityInfo();
+  const by = workflowExecution?.runId ?? '';
   const { body, startsFrom } = call;
   const record = sent ?? {
     state: 'sent' as const,
@@ -58,7 +60,8 @@ export async function sendRecorded<Body, Call extends RecordedCall<Body>>(
     body,
     ...(startsFrom && { startsFrom }),
   };
-  if (!sent) await write(results, call.record, record);
+  // A `not_sent` of an earlier attempt may still be on its way. It replaces nothing that was written after it began.
+  if (!sent || attempt > 1) await write(results, call.record, record);
   try {
     const made = await again(known?.body, (body) => {
       return send({ ...call, firstSentAtMs: record.firstSentAtMs, body: body ?? record.body });
@@ -91,5 +94,7 @@ function isOlder({ createdAt }: KeyedSandbox, thanMs: number): boolean {
 async function write(results: ResultStore, key: string, record: SentKey<unknown>): Promise<void> {
   // An attempt that Temporal has given up may not know it yet: its write must replace nothing of the next one.
   const nothingNewer = Promise.resolve();
-  await whileAttemptLives((signal) => putAfter(results, nothingNewer, key, storedJson(record), { signal }));
+  // If two writes had the same bytes, a late one could take the second for the first.
+  const content = storedJson({ ...record, write: randomUUID() });
+  await whileAttemptLives((signal) => putAfter(results, nothingNewer, key, content, { signal }));
 }

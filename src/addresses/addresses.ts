@@ -213,3 +213,11 @@ export function forkTaskQueue(taskQueue: string): string {
 export function notifyTaskQueue(taskQueue: string): string {
   return `${taskQueue}-notify`;
 }
+
+/**
+ * Temporal's name for the workers of a task queue, which share their versions. Without dots and colons, which separate
+ * the name from the build in Temporal's texts.
+ */
+export function workerDeploymentName(taskQueue: string): string {
+  return taskQueue.replace(/[^\w-]/g, '-');
+}

@@ -13,7 +13,7 @@ async function run(): Promise<void> {
   const { fileURLToPath } = await import('node:url');
   const { inspect } = await import('node:util');
   const args = process.argv.slice(2);
-  const isWorker = args.find((arg) => !arg.startsWith('-')) === 'worker';
+  const isWorker = ['worker', 'upgrade'].includes(args.find((arg) => !arg.startsWith('-')) ?? '');
   const loaded = isWorker ? await import('./start-worker.js') : await import('./start.js');
   const { askedToEnd, exitCodes, isPlainTerminal, readConfig, runCli, withoutSecrets } = loaded;
 

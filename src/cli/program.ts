@@ -19,6 +19,7 @@ import { applyFiles } from './settings/apply-files.js';
 import { addStack, addSupervisor } from './stack/command.js';
 import { addStop, addStops } from './stops/command.js';
 import { addStore } from './store/command.js';
+import { addUpgrade } from './upgrade/command.js';
 import { addWebhooks } from './webhooks/command.js';
 
 const moreHelp = '\nExit codes: sandflow help run. Settings: sandflow help config.';
@@ -33,7 +34,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
   },
   'For operators:': {
     ...{ worker: addWorker, bridge: addBridge, webhooks: addWebhooks },
-    ...{ encryption: addEncryption, 'codec-server': addCodecServer, store: addStore },
+    ...{ encryption: addEncryption, 'codec-server': addCodecServer, store: addStore, upgrade: addUpgrade },
     ...{ cleanup: addCleanup, stops: addStops, local: addLocal, api: addApi },
   },
 };

@@ -95,7 +95,8 @@ function command(
   };
   // Else half the memory of its jobs is what its threads have freed (docs/measurements.md#memory-of-a-worker).
   if (name === 'worker') set.MALLOC_TRIM_THRESHOLD_ = '131072';
-  const unset: string[] = [];
+  // Nobody switches the stack to a version, and without that its worker would get nothing to do.
+  const unset: string[] = ['SANDFLOW_BUILD_ID'];
   if (embeddedTemporal) {
     set.TEMPORAL_ADDRESS = embeddedTemporal.address;
     set.TEMPORAL_NAMESPACE = embeddedTemporal.namespace;

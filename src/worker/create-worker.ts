@@ -53,6 +53,8 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
    * of a job. Default: false.
    */
   readonly workflowStacks?: boolean;
+  /** The version of this worker, of all its task queues; see `workerVersion`. Default: it tells none. */
+  readonly workerDeploymentOptions?: WorkerOptions['workerDeploymentOptions'];
   /** Your own activities, for the main task queue. Default: none. */
   readonly activities?: Readonly<Record<string, OwnActivity>>;
   /**
@@ -96,7 +98,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
   requireWorkerConnection(options.connection);
   requireProc();
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
-  const { dataConverter } = options;
+  const { dataConverter, workerDeploymentOptions } = options;
   const { maxFollows = 5_000, maxActivities = defaultMaxActivities, maxCachedWorkflows = 800 } = options;
   const { forksPerSecond = defaultForksPerSecond } = options;
   requireCounts({ maxFollows, maxActivities });
@@ -143,6 +145,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
       connection,
       namespace,
       dataConverter,
+      workerDeploymentOptions,
       ...queue,
       interceptors: { ...queue.interceptors, activity: [() => ({ inbound: activityFailures }), countCalls] },
     })),

@@ -6,5 +6,12 @@ export {
   type SandflowWorkerOptions,
 } from './create-worker.js';
 export { type Encoding, openEncoding } from './open-encoding.js';
+export {
+  type RefusedWorkflow,
+  type ReplayOptions,
+  type ReplayReport,
+  replayOpenWorkflows,
+} from './replay-open.js';
 export { logTo, serveMetrics } from './serve-metrics.js';
+export { workerVersion } from './version.js';
 export { encryptedBundle, unencryptedBundle, workflowBundlePath } from './workflow-bundle.js';

@@ -28,7 +28,7 @@ import type { JobError } from '../../src/protocol/job/job-result.js';
 import { cleanupProgressQuery, sandboxEventSignal } from '../../src/protocol/messages.js';
 import { nightMessage } from '../../src/protocol/night-message.js';
 import { planning, storing } from '../shared/activity-options.js';
-import { hasLongHistory } from '../shared/continue-as-new.js';
+import { mustMoveOn, toNewVersion } from '../shared/continue-as-new.js';
 import { JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { sendNotification } from '../shared/send-notification.js';
@@ -56,7 +56,7 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
     else if (planned.refusal) outcome = planned.refusal.outcome;
     else await apply(cleanup, planned);
     if (cleanup.carried.nextChunk < planned.chunks.length && outcome === 'applied') {
-      return await continueWithStart<typeof retentionCleanup>(cleanup.carried.startedAt, cleanup.carry());
+      return await continueWithStart<typeof retentionCleanup>(cleanup.carried.startedAt, cleanup.carry(), toNewVersion);
     }
   } catch (thrown) {
     if (isCancellation(thrown)) outcome = 'cancelled';
@@ -105,7 +105,7 @@ async function plan(cleanup: CleanupState): Promise<CleanupPlanned> {
 /** Applies chunks one by one, until all are done or the history is long. */
 async function apply(cleanup: CleanupState, { chunks, due }: CleanupPlanned): Promise<void> {
   cleanup.phase = 'applying';
-  const isLong = () => hasLongHistory(cleanup.settings.maxHistoryEvents);
+  const isLong = () => mustMoveOn(cleanup.settings.maxHistoryEvents);
   for (let chunk = chunks[cleanup.carried.nextChunk]; chunk && !isLong(); chunk = chunks[cleanup.carried.nextChunk]) {
     const before = cleanup.carried.nextChunk * cleanup.settings.chunkSize;
     const results: ActionResult[] = [];

@@ -11,7 +11,7 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { BatchInput, ChunkRecord } from '../../src/protocol/fanout/batch-parts.js';
 import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';
-import { hasLongHistory } from '../shared/continue-as-new.js';
+import { mustMoveOn, toNewVersion } from '../shared/continue-as-new.js';
 import { toJobTermination } from '../shared/job-termination.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
@@ -108,7 +108,8 @@ async function goOnAsNew(batch: BatchState, untilPause: CancellationScope): Prom
   // The store may be away for hours, in which the run would grow past the limits of Temporal.
   untilPause.cancel();
   await condition(() => allHandlersFinished() && batch.isQuiet);
-  return continueWithStart<typeof forkFanout>(new Date(batch.carried.startedAtMs).toISOString(), batch.carry());
+  const startedAt = new Date(batch.carried.startedAtMs).toISOString();
+  return continueWithStart<typeof forkFanout>(startedAt, batch.carry(), toNewVersion);
 }
 
 /** Obtains the source in parallel, because items arrive in the meantime. */
@@ -153,7 +154,7 @@ function isOver(batch: BatchState): boolean {
 }
 
 function isFull(batch: BatchState): boolean {
-  return hasLongHistory(batch.pace.maxHistoryEvents) || hasManyMessages(batch);
+  return mustMoveOn(batch.pace.maxHistoryEvents) || hasManyMessages(batch);
 }
 
 function hasManyMessages({ messages, pace }: BatchState): boolean {

@@ -2,12 +2,12 @@
  * Tells jobs when their prompts may have ended. The service sends no event for that (trap S1). One follower reads the
  * sandboxes for all jobs of a task queue, so a job that waits holds no activity. It runs while prompts are registered.
  */
-import { continueAsNew, patched, setHandler, workflowInfo } from '@temporalio/workflow';
+import { patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../src/addresses/addresses.js';
 import { maxFollowedInAnswer } from '../../src/protocol/limits.js';
 import { type Followed, type FollowRegistration, followedQuery, followSignal } from '../../src/protocol/messages.js';
 import { followerProxies } from '../shared/activity-options.js';
-import { hasLongHistory } from '../shared/continue-as-new.js';
+import { moveOn, mustMoveOn } from '../shared/continue-as-new.js';
 
 export interface PromptFollowerInput {
   /** Carried over from an earlier run of the chain. */
@@ -45,8 +45,8 @@ export async function promptFollower({ followed: earlier = [], ...input }: Promp
     for (const { workflowId, sinceMs, untilMs } of followed.values())
       if (!(sinceMs < untilMs && Date.now() < untilMs)) followed.delete(workflowId);
     if (followed.size === 0) return;
-    if (number - earlier.length >= signalsAtMost || hasLongHistory(input.maxHistoryEvents))
-      await continueAsNew<typeof promptFollower>({ ...input, followed: [...followed.values()] });
+    if (number - earlier.length >= signalsAtMost || mustMoveOn(input.maxHistoryEvents))
+      await moveOn<typeof promptFollower>({ ...input, followed: [...followed.values()] });
     const round = [...followed.values()];
     // A follower that began before this gave each round what it follows, and was answered with places in it.
     const asks = patched('asks-what-it-follows');

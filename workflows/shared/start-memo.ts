@@ -2,13 +2,23 @@
  * Writes the start of a workflow into its memo, so that lists can show it. Temporal knows only the start of the newest
  * run.
  */
-import { makeContinueAsNewFunc, upsertMemo, type Workflow, workflowInfo } from '@temporalio/workflow';
+import {
+  type ContinueAsNewOptions,
+  makeContinueAsNewFunc,
+  upsertMemo,
+  type Workflow,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { StartMemo } from '../../src/protocol/memos.js';
 
 /** Continues as new, with the start of the first run in the memo. Never returns. */
-export function continueWithStart<W extends Workflow>(startedAt: string, ...input: Parameters<W>): Promise<never> {
+export function continueWithStart<W extends Workflow>(
+  startedAt: string,
+  input: Parameters<W>[0],
+  version: Pick<ContinueAsNewOptions, 'initialVersioningBehavior'> = {},
+): Promise<never> {
   const start: StartMemo = { startedAt };
-  return makeContinueAsNewFunc<W>({ memo: { ...workflowInfo().memo, ...start } })(...input);
+  return makeContinueAsNewFunc<Workflow>({ memo: { ...workflowInfo().memo, ...start }, ...version })(input);
 }
 
 /** Records the start of the first run in the memo of a run that was reset: Temporal gives it a later start. */

@@ -14,7 +14,6 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  continueAsNew,
   isCancellation,
   setHandler,
 } from '@temporalio/workflow';
@@ -22,6 +21,7 @@ import { type PreservedWork, unsavedWork } from '../../src/contract/workflow-saf
 import { escalationProblem } from '../../src/protocol/escalation.js';
 import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from '../../src/protocol/messages.js';
 import type { StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';
+import { moveOn } from '../shared/continue-as-new.js';
 import { observeStop, readKept, type StopObservation, untilStopped } from '../shared/follow-stop.js';
 import { jobError, toJobTermination } from '../shared/job-termination.js';
 import { requestAndBindStop, take } from './bind-request.js';
@@ -59,7 +59,7 @@ async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
       }
       if (stop.open.length > 0) stop.pause();
       await condition(() => (allHandlersFinished() && stop.isQuiet) || (stop.open.length > 0 && !stop.isPausing));
-      if (stop.isPausing) return await continueAsNew<typeof stopAndAwaitArchive>(stop.carry());
+      if (stop.isPausing) return await moveOn<typeof stopAndAwaitArchive>(stop.carry());
       if (stop.open.length === 0) return stop.report();
     }
   } catch (error) {

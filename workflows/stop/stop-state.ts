@@ -4,7 +4,7 @@ import type { EscalationAction } from '../../src/protocol/escalation.js';
 import type { JobTiming, NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { Wake } from '../../src/protocol/job/job-result.js';
 import type { CarriedStop, StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';
-import { hasLongHistory } from '../shared/continue-as-new.js';
+import { mustMoveOn } from '../shared/continue-as-new.js';
 import { apiCalls } from '../shared/count-api-calls.js';
 import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
 import type { Caller } from '../shared/retry-refusals.js';
@@ -136,7 +136,7 @@ export class StopWorkflowState {
   /** True if history, updates or signals have reached the limit for continue-as-new. */
   get isFull(): boolean {
     const { maxHistoryEvents, maxMessages = Number.POSITIVE_INFINITY } = this.input;
-    if (hasLongHistory(maxHistoryEvents)) return true;
+    if (mustMoveOn(maxHistoryEvents)) return true;
     return this.updates >= Math.min(mostUpdates, maxMessages) || this.signals >= Math.min(mostSignals, maxMessages);
   }
 

@@ -4,13 +4,7 @@
  * the watch. The watch ends when the last workflow has unregistered or its registration has expired. All times use the
  * watch's clock, which is the Temporal server's.
  */
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  getExternalWorkflowHandle,
-  setHandler,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
 import {
   claimSandboxUpdate,
   type HoldAnswer,
@@ -22,7 +16,7 @@ import {
   watchUnregisterSignal,
   workingHoldersQuery,
 } from '../../src/protocol/messages.js';
-import { hasLongHistory } from '../shared/continue-as-new.js';
+import { moveOn, mustMoveOn } from '../shared/continue-as-new.js';
 import {
   claim,
   emptyWatch,
@@ -86,7 +80,7 @@ export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
 
   const isIdle = () => nextExpiryMs(state) === undefined && pending.length === 0;
   const hasGrown = () =>
-    hasLongHistory(input.limits?.historyEvents) || updates >= limits.updates || signals >= limits.signals;
+    mustMoveOn(input.limits?.historyEvents) || updates >= limits.updates || signals >= limits.signals;
   for (;;) {
     state = expire(state, Date.now());
     for (let event = pending.shift(); event; event = pending.shift()) await deliver(event);
@@ -96,7 +90,7 @@ export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
     }
     if (hasGrown()) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof sandboxWatch>({ ...input, state, pending });
+      await moveOn<typeof sandboxWatch>({ ...input, state, pending });
     }
     const expiryMs = nextExpiryMs(state) ?? Date.now();
     // A renewal postpones an expiry. The existing timer is kept, and checks again when it fires.

@@ -82,6 +82,7 @@ function ownSettings(config: Config): Setting[] {
     own('requireEncrypted', 'SANDFLOW_REQUIRE_ENCRYPTED', encryption?.requireEncrypted ?? false),
     own('promptSummaries', 'SANDFLOW_PROMPT_SUMMARIES', config.promptSummaries),
     own('forksPerSecond', 'SANDFLOW_FORKS_PER_SECOND', config.forksPerSecond),
+    own('buildId', 'SANDFLOW_BUILD_ID', config.buildId),
     own('patienceSeconds', 'SANDFLOW_PATIENCE_SECONDS', config.patienceMs / 1_000),
     own('idleSeconds', 'SANDFLOW_IDLE_SECONDS', config.idleMs / 1_000),
     own('cache', 'SANDFLOW_CACHE', config.cacheDirectory),

@@ -4,7 +4,14 @@ import { createSecretStore } from '../../secret-store/index.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
 import { requireApis } from '../../temporal/require-apis.js';
 import { requireNamespace } from '../../temporal/require-namespace.js';
-import { createSandflowWorker, logTo, openEncoding, type SandflowWorker, serveMetrics } from '../../worker/index.js';
+import {
+  createSandflowWorker,
+  logTo,
+  openEncoding,
+  type SandflowWorker,
+  serveMetrics,
+  workerVersion,
+} from '../../worker/index.js';
 import { clientOf } from '../connect/check-service.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
@@ -43,7 +50,7 @@ async function runWorker(
 ): Promise<void> {
   const config = await io.readConfig({ checksHome: false });
   io.umask?.(0o077);
-  const { taskQueue, forksPerSecond, sandboxService, deployment } = config;
+  const { taskQueue, forksPerSecond, sandboxService, deployment, buildId } = config;
   if (!sandboxService) {
     throw badConfiguration(
       `A worker needs a service. Set SANDBOX_API_URL and SANDBOX_API_KEY, or use \`${programName} up\` to run everything locally.`,
@@ -79,11 +86,17 @@ async function runWorker(
       results,
       dataConverter,
       secrets,
+      workerDeploymentOptions: buildId === undefined ? undefined : workerVersion(taskQueue, buildId),
       ...notifying,
     });
     onCreated(worker);
     const running = worker.run();
-    sayReady(io, { text: `The worker polls the task queue ${taskQueue} in the namespace ${namespace}.` }, options);
+    const version =
+      buildId === undefined
+        ? ''
+        : ` Its version is ${buildId}: \`${programName} upgrade switch\` lets jobs start with it.`;
+    const text = `The worker polls the task queue ${taskQueue} in the namespace ${namespace}.${version}`;
+    sayReady(io, { text }, options);
     try {
       await Promise.race([running, aborted(io.interrupted), keys.refused]);
     } finally {

@@ -3,6 +3,7 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createPromptRecords, recordOf } from '../../../activities/prompt/record.js';
 import { type SendPromptInput, sendPromptActivity } from '../../../activities/prompt/send.js';
+import { type RecordedCall, sendRecorded } from '../../../activities/retry/recorded-call.js';
 import type { SandboxClient } from '../../../src/client/index.js';
 import type { ResultStore } from '../../../src/result-store/index.js';
 
@@ -82,3 +83,34 @@ it('no two writes of a record have the same bytes', async () => {
   const [one, other] = put.mock.calls.map(([, content]) => Buffer.from(content).toString());
   expect(one).not.toEqual(other);
 });
+
+it.each([
+  [1, 1],
+  [2, 2],
+])(
+  'attempt %i at a fork leaves %i records of its own, so that a late one of an attempt before replaces none',
+  async (attempt, writes) => {
+    let stored: Buffer | undefined;
+    const put = vi.fn(async (_: string, content: Uint8Array) => {
+      stored = Buffer.from(content);
+      return { ref: 'k', size: content.byteLength, sha256: '' };
+    });
+    const find = async () => (stored ? 'k' : null);
+    const results = { put, find, get: async () => stored } as Partial<ResultStore> as ResultStore;
+    const call: RecordedCall<object> = { body: { name: 'n' }, firstSentAtMs: 0, lookFirst: false, record: 'k' };
+    const made = { sandboxId: 'bx_22222222', createdAt: null } as never;
+    const run = (attempt: number) => {
+      const info = { attempt, workflowExecution: { runId: 'run' } };
+      const context = { info, cancellationSignal: new AbortController().signal };
+      return asyncLocalStorage.run(context as never as Context, () =>
+        sendRecorded(call, { results, send: () => Promise.resolve(made) }),
+      );
+    };
+    await run(1);
+    await run(attempt);
+    const contents = put.mock.calls.map(([, content]) => Buffer.from(content).toString());
+    expect(contents).toHaveLength(writes);
+    expect(new Set(contents).size).toBe(writes);
+    expect(contents.every((content) => JSON.parse(content).state === 'sent')).toBe(true);
+  },
+);

@@ -130,7 +130,7 @@ export const importRules: readonly Rule[] = [
       'src/encryption',
       'src/temporal',
     ],
-    packages: ['node:', '@temporalio/worker', '@temporalio/common', 'prom-client'],
+    packages: ['node:', '@temporalio/worker', ...temporalClient, 'prom-client'],
   },
   {
     part: 'src/bridge',

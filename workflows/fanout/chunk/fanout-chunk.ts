@@ -7,17 +7,10 @@
  * progress reports are signals, so the chunk keeps running if the batch continues as new or is terminated. In the same
  * way, its items keep running if the chunk continues as new or is terminated. The next run of the chunk finds them.
  */
-import {
-  CancellationScope,
-  condition,
-  continueAsNew,
-  setCurrentDetails,
-  setHandler,
-  sleep,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
 import type { ChunkInput, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
 import { chunkGrantSignal, fanoutBlockedSignal, fanoutThrottledSignal } from '../../../src/protocol/messages.js';
-import { hasLongHistory } from '../../shared/continue-as-new.js';
+import { moveOn, mustMoveOn } from '../../shared/continue-as-new.js';
 import { serviceFailureOf, toJobTermination } from '../../shared/job-termination.js';
 import { ChunkState } from './chunk-state.js';
 import { endItems, readItems, startItem } from './items.js';
@@ -70,14 +63,14 @@ async function giveUp(chunk: ChunkState, error: unknown): Promise<void> {
  */
 function mustContinueAsNew({ input, hasMoved }: ChunkState): boolean {
   const { maxHistoryEvents } = input.pace;
-  return hasLongHistory(maxHistoryEvents && (hasMoved ? 1 : 2) * maxHistoryEvents);
+  return mustMoveOn(maxHistoryEvents && (hasMoved ? 1 : 2) * maxHistoryEvents);
 }
 
 /** Continues as new. Returns only if the chunk has ended in the meantime. */
 async function handOver(chunk: ChunkState): Promise<void> {
   chunk.isPausing = true;
   await condition(() => chunk.isQuiet);
-  if (!chunk.isOver) await continueAsNew<(input: ChunkInput) => Promise<ChunkReport>>(chunk.carry());
+  if (!chunk.isOver) await moveOn<(input: ChunkInput) => Promise<ChunkReport>>(chunk.carry());
 }
 
 /**

@@ -1,0 +1,12 @@
+import type { AddCommand } from '../command.js';
+import { declareCheck, declareDrain, declareSwitch, declareUpgrade } from './options.js';
+
+/** `sandflow upgrade`: checks a new build, lets it take over, and shows what the old one still has. */
+export const addUpgrade: AddCommand = (parent, context) => {
+  const upgrade = declareUpgrade(parent);
+  declareCheck(upgrade).action(async (options) => {
+    context.exitCode = await (await import('./check-upgrade.js')).checkUpgrade(options, context);
+  });
+  declareSwitch(upgrade).action(async (version) => (await import('./switch-version.js')).switchTo(version, context));
+  declareDrain(upgrade).action(async (options) => (await import('./show-drain.js')).showDrain(options, context));
+};

@@ -1,0 +1,9 @@
+/** `sandflow upgrade switch`: the version that new jobs start with. */
+import { switchVersion } from '../../temporal/worker-versions.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+
+export async function switchTo(version: string, context: CommandContext): Promise<void> {
+  await withPlatform(context, {}, ({ temporal, config: { taskQueue } }) => switchVersion(temporal, taskQueue, version));
+  context.io.stdout.write(`New jobs start with ${version}. Those that run stay with their version.\n`);
+}
