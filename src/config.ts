@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { deploymentProblem } from './addresses/addresses.js';
+import { buildIdProblem, deploymentProblem } from './addresses/addresses.js';
 import { isHeaderPrefix, type OmittableField, omittableFields, type RequestForm } from './contract/request-form.js';
 import { defaultForksPerSecond } from './contract/workflow-safe/limits.js';
 import { SandflowError } from './errors/sandflow-error.js';
@@ -105,6 +105,8 @@ export function readConfig(given?: Environment): Config {
   const deployment = env.SANDFLOW_DEPLOYMENT ?? (temporal.configured ? 'default' : deploymentOfHome(home));
   const problem = deploymentProblem(deployment);
   if (problem) throw new SandflowError('bad_configuration', `SANDFLOW_DEPLOYMENT: ${problem}.`);
+  const ofBuild = env.SANDFLOW_BUILD_ID === undefined ? undefined : buildIdProblem(env.SANDFLOW_BUILD_ID);
+  if (ofBuild) throw new SandflowError('bad_configuration', `SANDFLOW_BUILD_ID ${ofBuild}.`);
   return {
     sandboxService: sandboxServiceConfig(env),
     noLocalService: noLocalService(env, temporal.configured),
@@ -114,7 +116,7 @@ export function readConfig(given?: Environment): Config {
     temporal: { ...temporal, uiUrl: uiUrl(env) },
     deployment,
     taskQueue: env.SANDFLOW_TASK_QUEUE ?? 'sandflow',
-    buildId: buildIdIn(env.SANDFLOW_BUILD_ID),
+    buildId: env.SANDFLOW_BUILD_ID,
     forksPerSecond: Number(env.SANDFLOW_FORKS_PER_SECOND ?? defaultForksPerSecond),
     patienceMs: 1_000 * Number(env.SANDFLOW_PATIENCE_SECONDS ?? 60),
     idleMs: 1_000 * Number(env.SANDFLOW_IDLE_SECONDS ?? 300),
@@ -215,12 +217,6 @@ export function requestForm(env: Environment): RequestForm {
     throw new SandflowError('bad_configuration', message);
   }
   return { headerPrefix, omit, uuidKeys: env.SANDBOX_API_UUID_KEYS === 'true' || undefined };
-}
-
-function buildIdIn(buildId: string | undefined): string | undefined {
-  if (buildId === undefined || /^[\w.-]{1,128}$/.test(buildId)) return buildId;
-  const message = 'SANDFLOW_BUILD_ID must be at most 128 letters, digits, dots, hyphens and underscores, like 1.4.2.';
-  throw new SandflowError('bad_configuration', message);
 }
 
 function uiUrl(env: Environment): string | undefined {

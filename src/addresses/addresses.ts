@@ -215,9 +215,17 @@ export function notifyTaskQueue(taskQueue: string): string {
 }
 
 /**
- * Temporal's name for the workers of a task queue, which share their versions. Without dots and colons, which separate
- * the name from the build in Temporal's texts.
+ * Temporal's name for the workers of a task queue, which share their versions. Another name for each queue, without dots
+ * and colons: these separate the name from the build in Temporal's texts.
  */
 export function workerDeploymentName(taskQueue: string): string {
-  return taskQueue.replace(/[^\w-]/g, '-');
+  return taskQueue.replace(/[^A-Za-z0-9-]/g, (character) => `_${character.codePointAt(0)?.toString(16)}_`);
+}
+
+const buildIdForm = /^[\w.-]{1,128}$/;
+
+/** Says what is wrong with the version of a worker, as the end of a message; undefined if nothing is. */
+export function buildIdProblem(buildId: string): string | undefined {
+  if (buildIdForm.test(buildId)) return undefined;
+  return 'must be 1 to 128 letters, digits, dots, hyphens and underscores, like 1.4.2';
 }

@@ -1,4 +1,5 @@
 /** The versions of the workers of a task queue, as Temporal's worker versioning knows them. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError, type WorkflowExecutionInfo } from '@temporalio/client';
 import { workerDeploymentName } from '../addresses/addresses.js';
 import { SandflowError } from '../errors/sandflow-error.js';
@@ -39,22 +40,38 @@ export function heldBy(client: Client, taskQueue: string, buildId: string): Asyn
   return client.workflow.list({ query, pageSize: 1_000 });
 }
 
+/** A worker that polls is known to all parts of Temporal a moment later. */
+const patienceMs = 15_000;
+const pauseMs = 1_000;
+
 /**
  * Lets new workflows start with a version, and those move to it that continue as new. Safe to repeat.
- * @throws SandflowError `bad_argument` if no worker of it polls all task queues that the current one polls
+ * @throws SandflowError `bad_argument` with what Temporal says, if no worker of it polls all task queues that the current
+ * one polls
  */
 export async function switchVersion(client: Client, taskQueue: string, buildId: string): Promise<void> {
-  try {
-    await client.workflowService.setWorkerDeploymentCurrentVersion({
-      namespace: client.options.namespace,
-      deploymentName: workerDeploymentName(taskQueue),
-      buildId,
-      identity: client.options.identity,
-    });
-  } catch (error) {
-    const code = codeOf(error);
-    if (code !== grpcCodes.notFound && code !== grpcCodes.failedPrecondition) throw error;
-    const message = `No worker of the version ${buildId} polls the task queue ${taskQueue}. Start one with SANDFLOW_BUILD_ID=${buildId}.`;
-    throw new SandflowError('bad_argument', message, { cause: error });
+  const untilMs = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      await client.workflowService.setWorkerDeploymentCurrentVersion({
+        namespace: client.options.namespace,
+        deploymentName: workerDeploymentName(taskQueue),
+        buildId,
+        identity: client.options.identity,
+      });
+      return;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code !== grpcCodes.notFound && code !== grpcCodes.failedPrecondition) throw error;
+      if (Date.now() > untilMs) throw notPolled(taskQueue, buildId, error);
+    }
+    await sleep(pauseMs);
   }
+}
+
+function notPolled(taskQueue: string, buildId: string, cause: unknown): SandflowError {
+  const { details, message: said } = cause as Error & { readonly details?: string };
+  const mend = `Start its workers with SANDFLOW_BUILD_ID=${buildId}, and keep them running`;
+  const message = `No worker of the version ${buildId} polls all task queues of ${taskQueue}: ${(details || said).replace(/\.$/, '')}. ${mend}.`;
+  return new SandflowError('bad_argument', message, { cause });
 }

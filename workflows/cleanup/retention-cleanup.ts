@@ -28,7 +28,7 @@ import type { JobError } from '../../src/protocol/job/job-result.js';
 import { cleanupProgressQuery, sandboxEventSignal } from '../../src/protocol/messages.js';
 import { nightMessage } from '../../src/protocol/night-message.js';
 import { planning, storing } from '../shared/activity-options.js';
-import { mustMoveOn, toNewVersion } from '../shared/continue-as-new.js';
+import { hasLongHistory, mustMoveOn, toNewVersion } from '../shared/continue-as-new.js';
 import { JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { sendNotification } from '../shared/send-notification.js';
@@ -105,7 +105,9 @@ async function plan(cleanup: CleanupState): Promise<CleanupPlanned> {
 /** Applies chunks one by one, until all are done or the history is long. */
 async function apply(cleanup: CleanupState, { chunks, due }: CleanupPlanned): Promise<void> {
   cleanup.phase = 'applying';
-  const isLong = () => mustMoveOn(cleanup.settings.maxHistoryEvents);
+  const { maxHistoryEvents } = cleanup.settings;
+  // A run that moves on at once would apply nothing.
+  let isLong = () => hasLongHistory(maxHistoryEvents);
   for (let chunk = chunks[cleanup.carried.nextChunk]; chunk && !isLong(); chunk = chunks[cleanup.carried.nextChunk]) {
     const before = cleanup.carried.nextChunk * cleanup.settings.chunkSize;
     const results: ActionResult[] = [];
@@ -114,6 +116,7 @@ async function apply(cleanup: CleanupState, { chunks, due }: CleanupPlanned): Pr
     } finally {
       await CancellationScope.nonCancellable(() => keepResults(cleanup, { ...chunk, before }, results));
     }
+    isLong = () => mustMoveOn(maxHistoryEvents);
   }
   if (cleanup.carried.nextChunk >= chunks.length && due > 0) cleanup.reserve(0);
 }

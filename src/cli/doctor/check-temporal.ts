@@ -41,7 +41,7 @@ async function checkWorkers(client: Client, config: Pick<Config, 'taskQueue'>): 
   try {
     const missing = await queuesWithoutWorker(client, config.taskQueue);
     if (missing.length === 0) return ok('workers', `Workers poll ${config.taskQueue}.`);
-    const mend = `Start one with \`${programName} worker\`, with the same SANDFLOW_TASK_QUEUE, namespace and address.`;
+    const mend = `Start one with \`${programName} worker\`, with the same SANDFLOW_TASK_QUEUE, namespace and address. Those with SANDFLOW_BUILD_ID take new work after \`${programName} upgrade switch\`.`;
     return failed('workers', `No worker polls ${missing.join(', ')}.`, mend);
   } catch (error) {
     if (!isPermissionDenied(error)) throw error;

@@ -18,7 +18,8 @@ export async function checkUpgrade({ json }: { readonly json?: boolean }, contex
   logTo(() => {});
   const { replayed, refused } = await withPlatform(context, {}, async ({ temporal, config }) => {
     const { dataConverter } = await openEncoding(config);
-    return replayOpenWorkflows(temporal, { taskQueue: config.taskQueue, dataConverter, signal: io.interrupted });
+    const { taskQueue, buildId } = config;
+    return replayOpenWorkflows(temporal, { taskQueue, buildId, dataConverter, signal: io.interrupted });
   });
   const moving = refused.filter(({ isPinned }) => !isPinned);
   const exitCode = moving.length === 0 ? exitCodes.done : exitCodes.otherOutcome;

@@ -3,8 +3,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { JobInput } from '../../protocol/job/job-input.js';
 import { defaultCleanUpMs } from '../../protocol/limits.js';
 import { workflowTypes } from '../../protocol/messages.js';
-import { chainStart } from '../../temporal/chain-start.js';
-import { lenientClient, memoOf } from '../../temporal/readable-memos.js';
+import { lenientClient } from '../../temporal/readable-memos.js';
 import { heldBy, workerVersions } from '../../temporal/worker-versions.js';
 import { readInput } from '../../workflow-client/first-input.js';
 import type { CommandContext } from '../command.js';
@@ -18,7 +17,7 @@ import { plural } from '../units.js';
 interface Holder {
   readonly workflowId: string;
   readonly type: string;
-  /** ISO 8601 time of the end of its job at the latest, clean-up included; null if it moves on, or its input is lost. */
+  /** ISO 8601 time of the end of its job at the latest, with clean-up; null if it has no such time, or nobody can say it. */
   readonly untilAt: string | null;
 }
 
@@ -27,15 +26,24 @@ interface Held {
   readonly version: string;
   readonly isCurrent: boolean;
   readonly running: number;
-  /** The latest of its holders; null if none has an end of its own. */
+  /** The latest of all holders; null if one of them has no such time. */
   readonly untilAt: string | null;
-  readonly holders: readonly Holder[];
+  /** The last one to end first. Null for the current version, whose workers are needed in any case. */
+  readonly holders: readonly Holder[] | null;
 }
 
 /** Requests to Temporal at once. */
 const atOnce = 20;
 /** Most holders of a version that are named for a person. */
 const mostNamed = 20;
+
+/** How long those stay that have no deadline. */
+const withoutDeadline: Readonly<Record<string, string>> = {
+  [workflowTypes.createThenPrompt]: 'until its deadline, which cannot be read now',
+  [workflowTypes.fanoutItem]: 'until its deadline, which begins with its fork',
+  [workflowTypes.scheduledRun]: 'until what it has started has ended',
+  [workflowTypes.deliverNotification]: 'a day after its start at most',
+};
 
 export async function showDrain({ json }: { readonly json?: boolean }, context: CommandContext): Promise<void> {
   const { io } = context;
@@ -49,11 +57,11 @@ export async function showDrain({ json }: { readonly json?: boolean }, context: 
     return [version, isCurrent ? 'current' : running > 0 ? 'draining' : 'not needed', String(running), untilAt ?? ''];
   });
   io.stdout.write(formatTable(['VERSION', 'STATUS', 'RUNNING', 'UNTIL'], rows, { width: tableWidth(io.stdout) }));
-  for (const { version, isCurrent, holders } of versions) {
-    if (isCurrent || holders.length === 0) continue;
-    io.stdout.write(`\nStays with ${version}, the last one to end first:\n`);
+  for (const { version, holders } of versions) {
+    if (holders === null || holders.length === 0) continue;
+    io.stdout.write(`\nWith ${version} stay, the last one to end first:\n`);
     for (const { type, workflowId, untilAt } of holders.slice(0, mostNamed)) {
-      io.stdout.write(`  ${type} ${workflowId}: ${untilAt ?? 'until it continues as new'}\n`);
+      io.stdout.write(`  ${type} ${workflowId}: ${untilAt ?? withoutDeadline[type] ?? 'until it continues as new'}\n`);
     }
     if (holders.length > mostNamed)
       io.stdout.write(`  and ${plural(holders.length - mostNamed, 'other')}; see --json\n`);
@@ -63,33 +71,29 @@ export async function showDrain({ json }: { readonly json?: boolean }, context: 
 async function heldVersions(client: Client, taskQueue: string): Promise<Held[]> {
   const versions: Held[] = [];
   for (const { buildId, isCurrent } of await workerVersions(client, taskQueue)) {
-    const holders: Holder[] = [];
     const limit = createConcurrencyLimit(atOnce);
-    const reads: Promise<number>[] = [];
+    const reads: Promise<Holder>[] = [];
+    let running = 0;
     for await (const execution of heldBy(lenientClient(client), taskQueue, buildId)) {
-      reads.push(limit(async () => holders.push(await holderOf(client, execution))));
+      running += 1;
+      if (!isCurrent) reads.push(limit(() => holderOf(client, execution)));
     }
-    await Promise.all(reads);
-    holders.sort((a, b) => (b.untilAt ?? '').localeCompare(a.untilAt ?? ''));
-    versions.push({
-      version: buildId,
-      isCurrent,
-      running: holders.length,
-      untilAt: holders[0]?.untilAt ?? null,
-      holders,
-    });
+    const holders = (await Promise.all(reads)).sort((a, b) => lateness(b).localeCompare(lateness(a)));
+    const untilAt = holders[0]?.untilAt ?? null;
+    versions.push({ version: buildId, isCurrent, running, untilAt, holders: isCurrent ? null : holders });
   }
   return versions.sort((a, b) => Number(b.isCurrent) - Number(a.isCurrent) || a.version.localeCompare(b.version));
 }
 
+/** Sorts after every time. */
+const lateness = ({ untilAt }: Holder) => untilAt ?? 'unknown';
+
 async function holderOf(client: Client, execution: WorkflowExecutionInfo): Promise<Holder> {
-  const { workflowId, type, startTime, memo } = execution;
-  const isItem = type === workflowTypes.fanoutItem;
-  if (!isItem && type !== workflowTypes.createThenPrompt) return { workflowId, type, untilAt: null };
-  const input = await readInput<JobInput & { readonly job?: JobInput }>(client, execution).catch(() => undefined);
-  const job = isItem ? input?.job : input;
-  if (job === undefined) return { workflowId, type, untilAt: null };
-  const { deadlineMs, timing: { cleanUpMs = defaultCleanUpMs } = {} } = job;
-  const start = chainStart({ startTime, memo: memoOf(memo).memo }).getTime();
-  return { workflowId, type, untilAt: new Date(start + deadlineMs + cleanUpMs).toISOString() };
+  const { workflowId, type, startTime } = execution;
+  const holder = { workflowId, type, untilAt: null };
+  if (type !== workflowTypes.createThenPrompt) return holder;
+  const input = await readInput<JobInput>(client, execution).catch(() => undefined);
+  if (input === undefined) return holder;
+  const { deadlineMs, timing: { cleanUpMs = defaultCleanUpMs } = {} } = input;
+  return { ...holder, untilAt: new Date(startTime.getTime() + deadlineMs + cleanUpMs).toISOString() };
 }
