@@ -43,7 +43,7 @@ import { readStopRequest } from './stop/stop-request.js';
 import { storeObjectActivity } from './store/texts.js';
 import { createWatchActivities } from './watch.js';
 
-/** The default of `maxActivities`. */
+/** The default of `maxConcurrentActivityTaskExecutions`. */
 export const defaultMaxActivities = 100;
 
 /** The dependencies of a worker's activities. */
@@ -59,10 +59,10 @@ export interface ActivityDependencies extends NotifyDependencies {
   /** Settings of the follows. Default: none. */
   readonly follow?: FollowHubOptions & BriefFollowOptions & YoungFollowOptions;
   /**
-   * Maximum number of concurrent activities of the main task queue: `maxConcurrentActivityTaskExecutions` of its worker.
-   * Three quarters of them may follow a prompt for a moment; the rest stays free for stops. Default: 100.
+   * Maximum number of concurrent activities of the main task queue, as its worker has it. Three quarters of them may
+   * follow a prompt for a moment; the rest stays free for stops. Default: 100.
    */
-  readonly maxActivities?: number;
+  readonly maxConcurrentActivityTaskExecutions?: number;
   /** Settings of rotations. Default: none. */
   readonly rotation?: RotateOptions;
 }
@@ -78,7 +78,8 @@ export interface ActivityDependencies extends NotifyDependencies {
  */
 export function createActivities(dependencies: ActivityDependencies) {
   requireOptions(dependencies, { client: 'an object', results: 'an object', taskQueue: 'a text' });
-  const { client, results, taskQueue, rotation, follow, maxActivities = defaultMaxActivities } = dependencies;
+  const { client, results, taskQueue, rotation, follow } = dependencies;
+  const { maxConcurrentActivityTaskExecutions: maxActivities = defaultMaxActivities } = dependencies;
   const secrets = secretsOrRefusal(dependencies.secrets);
   return {
     ...createReads(client),

@@ -120,7 +120,7 @@ export {
   type StartJobOptions,
   startJob,
 } from './workflow-client/jobs/job-client.js';
-export { jobInputSchema, type NewJob, parseJobInput } from './workflow-client/jobs/job-input.js';
+export { jobInputSchema, parseJobInput } from './workflow-client/jobs/job-input.js';
 export { type RerunJobOptions, rerunJob } from './workflow-client/jobs/rerun-job.js';
 export type { Labels } from './workflow-client/labels.js';
 export {

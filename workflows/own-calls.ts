@@ -2,12 +2,19 @@
  * The keys and names that calls of your own workflow need. With them, a retry, a crash or a reset creates no second
  * sandbox and sends no prompt twice. These functions do not call the service: pass their results to the activities.
  */
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, ParentClosePolicy, WorkflowIdReusePolicy, workflowInfo } from '@temporalio/workflow';
 import type { SendPromptInput } from '../activities/prompt/send.js';
 import type { KeyedCall } from '../activities/retry/keyed-create.js';
-import { executionOf, type OwnedName, ownedSandboxName, ownerWorkflowId } from '../src/addresses/addresses.js';
+import {
+  executionOf,
+  jobWorkflowId,
+  type OwnedName,
+  ownedSandboxName,
+  ownerWorkflowId,
+} from '../src/addresses/addresses.js';
 import type { SandboxView } from '../src/contract/workflow-safe/sandbox-view.js';
-import type { PromptStep } from '../src/protocol/job/job-input.js';
+import type { JobInput, NewJob, PromptStep } from '../src/protocol/job/job-input.js';
+import { defaultEnd, jobSettingsWith } from '../src/protocol/job/job-settings-with.js';
 
 /** The fields that `createSandbox` and `forkSandbox` need in addition to the body of the request. */
 export interface OwnSandboxCall extends Omit<KeyedCall, 'name'> {
@@ -82,6 +89,27 @@ export function ownPrompt(
     },
     body: { ...prompt, ...(conversationId === undefined ? { new: true } : { conversationId }) },
     earlier: mayHaveRunBefore() ? 'doubt' : 'ask_record',
+  };
+}
+
+/**
+ * Makes the options of a job as a child workflow, with the defaults of `startJob`:
+ * `executeChild(createThenPrompt, ownJob({ deployment, jobId, prompts }))`. A job id is used once: a second start fails
+ * with `WorkflowExecutionAlreadyStartedError`. If your workflow ends first, the job is cancelled, and ends its sandbox.
+ * Unlike `startJob` it neither checks the input nor stores long texts: Temporal takes up to 2 MiB.
+ */
+export function ownJob({ deployment, jobId, source = { kind: 'create', body: {} }, ...settings }: NewJob) {
+  const input = {
+    deployment,
+    jobId,
+    source,
+    ...jobSettingsWith({ ...settings, end: settings.end ?? defaultEnd(source) }),
+  };
+  return {
+    workflowId: jobWorkflowId(deployment, jobId),
+    args: [input] satisfies [JobInput] as [JobInput],
+    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
   };
 }
 

@@ -1,8 +1,8 @@
 /** Connects to Temporal as a worker. Also used by the bridge. Loads the SDK's native part, which clients do not need. */
-import { Client, type ClientOptions } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
 import type { TunnelProxy } from '../settings/proxies.js';
-import { splitTarget, type TemporalTarget } from './connect.js';
+import { type OwnClientOptions, splitTarget, type TemporalTarget } from './connect.js';
 import { unreachable } from './errors.js';
 import { requireOwnCopy } from './own-copy.js';
 import { installWorkerLogger } from './runtime-log.js';
@@ -16,8 +16,10 @@ export interface WorkerConnection {
   readonly namespace: string;
 }
 
-/** Options of `connectWorker`. */
-export interface ConnectWorkerOptions {
+type Answered = 'address' | 'tls' | 'metadata' | 'apiKey' | 'proxy';
+
+/** Options of `connectWorker`: those of Temporal's `NativeConnection` that the target does not have. */
+export interface ConnectWorkerOptions extends Omit<NativeConnectionOptions, Answered> {
   /** How long to wait for the server, in ms. Default: 10000. */
   readonly timeoutMs?: number;
   /** The proxy that leads to the server: `config.temporal.proxy`. Default: none. */
@@ -36,10 +38,10 @@ export async function connectWorker(
   target: TemporalTarget,
   options: ConnectWorkerOptions = {},
 ): Promise<WorkerConnection> {
-  const { timeoutMs = connectTimeoutMs, proxy } = options;
+  const { timeoutMs = connectTimeoutMs, proxy, ...others } = options;
   const { connectionOptions, namespace, address } = splitTarget(target);
   installWorkerLogger();
-  const connecting = NativeConnection.connect({ ...connectionOptions, proxy: proxy && proxyConfig(proxy) });
+  const connecting = NativeConnection.connect({ ...others, ...connectionOptions, proxy: proxy && proxyConfig(proxy) });
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
@@ -70,10 +72,7 @@ export function requireWorkerConnection(connection: NativeConnection): void {
  * @example
  * const client = clientOfWorker(await connectWorker({ address: 'temporal.example.com:7233' }));
  */
-export function clientOfWorker(
-  { connection, namespace }: WorkerConnection,
-  options: { readonly dataConverter?: ClientOptions['dataConverter'] } = {},
-): Client {
+export function clientOfWorker({ connection, namespace }: WorkerConnection, options: OwnClientOptions = {}): Client {
   requireWorkerConnection(connection);
-  return new Client({ connection, namespace, dataConverter: options.dataConverter });
+  return new Client({ ...options, connection, namespace });
 }

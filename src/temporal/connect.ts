@@ -24,14 +24,13 @@ const connectTimeoutMs = 10_000;
  */
 export type TemporalTarget = ClientConnectConfig | { readonly address: string; readonly namespace?: string };
 
-/** Options of `connectTemporal`. */
-export interface ConnectTemporalOptions {
+/** What Temporal's `Client` takes beside the connection. The worker must have the same `dataConverter`. */
+export type OwnClientOptions = Omit<ClientOptions, 'connection' | 'namespace'>;
+
+/** Options of `connectTemporal`. `plugins` are also those of the connection. */
+export interface ConnectTemporalOptions extends OwnClientOptions {
   /** How long to wait for the server, in ms. Default: 10000. */
   readonly timeoutMs?: number;
-  /** Codec and converters of payloads. The worker must use the same ones. */
-  readonly dataConverter?: ClientOptions['dataConverter'];
-  /** The identity that Temporal records for this client. Default: the SDK's. */
-  readonly identity?: string;
 }
 
 /**
@@ -46,15 +45,15 @@ export async function connectTemporal(
   target: TemporalTarget,
   options: ConnectTemporalOptions & ClosableConnectionOptions = {},
 ): Promise<Client> {
-  const { timeoutMs = connectTimeoutMs, dataConverter, identity, isRepeated } = options;
+  const { timeoutMs = connectTimeoutMs, isRepeated, plugins, ...ofClient } = options;
   const { connectionOptions, namespace, address } = splitTarget(target);
   // The library of gRPC finds the proxy by itself, but it knows neither `*` nor a port in NO_PROXY.
   const proxy = tunnelTo(address, readProxies());
   const channelArgs = proxy ? {} : { 'grpc.enable_http_proxy': 0 };
   try {
-    const asked = { ...connectionOptions, channelArgs, connectTimeout: timeoutMs };
+    const asked = { ...connectionOptions, channelArgs, connectTimeout: timeoutMs, plugins };
     const connection = await connectClosably(asked, { isRepeated });
-    return new Client({ connection, namespace, dataConverter, identity });
+    return new Client({ ...ofClient, connection, namespace });
   } catch (cause) {
     throw unreachable(address, cause, proxy);
   }

@@ -1,43 +1,26 @@
-import type { DataConverter } from '@temporalio/common';
 import { type NativeConnection, TransportError, Worker, type WorkerOptions } from '@temporalio/worker';
-import {
-  type ActivityDependencies,
-  createActivities,
-  createFollowActivities,
-  createForkActivities,
-  createNotifyActivities,
-  defaultMaxActivities,
-} from '../../activities/index.js';
-import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../addresses/addresses.js';
-import { defaultForksPerSecond } from '../contract/workflow-safe/limits.js';
+import type { ActivityDependencies } from '../../activities/index.js';
 import { SandflowError } from '../errors/sandflow-error.js';
-import { requireCounts, requirePositive } from '../settings/required-numbers.js';
 import { requireOptions } from '../settings/required-options.js';
-import { clientOfWorker, requireWorkerConnection } from '../temporal/connect-worker.js';
+import { clientOfWorker } from '../temporal/connect-worker.js';
 import { createProbe, type Probe } from '../temporal/probe.js';
-import { requireProc } from '../temporal/require-proc.js';
-import { activityFailures } from './activity-failures.js';
-import { countCalls } from './count-calls.js';
-import { workflowSource } from './workflow-bundle.js';
+import { checkParts, mainQueue, otherQueues, type SandflowParts } from './queues.js';
 
 /** An activity of your own. Its arguments and its result must be JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: only `any` accepts the parameters of every function
 export type OwnActivity = (...args: any[]) => Promise<unknown>;
 
-/** Options of `createSandflowWorker`. */
-export interface SandflowWorkerOptions extends ActivityDependencies {
+type OfTemporal = Omit<WorkerOptions, keyof ActivityDependencies | 'connection' | 'activities'>;
+
+/**
+ * Options of `createSandflowWorker`: what its activities need, and all options of Temporal's `Worker`. `interceptors`,
+ * `plugins`, `identity` and `workerDeploymentOptions` count for all task queues, so that a deployment has one version.
+ * Slots, caches, `tuner`, `sinks` and what else concerns workflows count for the main one. `maxCachedWorkflows` is 800 by
+ * default, and `shutdownGraceTime` 10 seconds.
+ */
+export interface SandflowWorkerOptions extends SandflowParts, ActivityDependencies, OfTemporal {
   /** The connection to Temporal; the caller closes it. See `connectWorker`. */
   readonly connection: NativeConnection;
-  /** Default `default`. */
-  readonly namespace?: string;
-  /** Maximum number of concurrent follows. A follow mostly waits. Default: 5 000. */
-  readonly maxFollows?: number;
-  /** Maximum number of forks and creates of batches per second, for all workers of the task queue. Default: 20. */
-  readonly forksPerSecond?: number;
-  /** Maximum number of workflows cached in memory. Default: 800. */
-  readonly maxCachedWorkflows?: number;
-  /** How long running activities may continue after shutdown begins. Default: 10 seconds. */
-  readonly shutdownGraceTime?: WorkerOptions['shutdownGraceTime'];
   /**
    * The workflow bundle, created with `unencryptedBundle` or `encryptedBundle`. Default: the bundle of the build, or else
    * one that is created now.
@@ -45,16 +28,9 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
   readonly workflowBundle?: WorkerOptions['workflowBundle'];
   /**
    * A module with your own workflows, as an absolute path. It must also hold those of sandflow:
-   * `export * from 'sandflow/workflows'`. It is bundled now. Default: none.
+   * `export * from 'sandflow/workflows'`. It is bundled now, with your `bundlerOptions`. Default: none.
    */
   readonly workflowsPath?: string;
-  /**
-   * Keeps stack traces in workflow code: in errors, and in the call stack of Temporal's UI. Costs a fifth of the CPU time
-   * of a job. Default: false.
-   */
-  readonly workflowStacks?: boolean;
-  /** The version of this worker, of all its task queues; see `workerVersion`. Default: it tells none. */
-  readonly workerDeploymentOptions?: WorkerOptions['workerDeploymentOptions'];
   /** Your own activities, for the main task queue. Default: none. */
   readonly activities?: Readonly<Record<string, OwnActivity>>;
   /**
@@ -62,7 +38,7 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
    * `failureConverterPath` names a module of your own, the workflows are bundled with it now, unless `workflowBundle`
    * is given.
    */
-  readonly dataConverter?: DataConverter;
+  readonly dataConverter?: WorkerOptions['dataConverter'];
 }
 
 /** A worker that serves all task queues of sandflow. */
@@ -93,77 +69,20 @@ export interface SandflowWorker {
  * await worker.run();
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
-  const object = 'an object';
-  requireOptions(options, { connection: object, client: object, results: object, taskQueue: 'a text' });
-  requireWorkerConnection(options.connection);
-  requireProc();
-  const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
-  const { dataConverter, workerDeploymentOptions } = options;
-  const { maxFollows = 5_000, maxActivities = defaultMaxActivities, maxCachedWorkflows = 800 } = options;
-  const { forksPerSecond = defaultForksPerSecond } = options;
-  requireCounts({ maxFollows, maxActivities });
-  requireCounts({ maxCachedWorkflows }, 0);
-  requirePositive({ forksPerSecond });
-  await options.results.checkWritable?.();
-  const queues: WorkerOptions[] = [
-    {
-      taskQueue: followTaskQueue(taskQueue),
-      activities: createFollowActivities(options),
-      maxConcurrentActivityTaskExecutions: maxFollows,
-      // A follow rarely ends within a grace period, so it continues on another worker.
-      shutdownGraceTime: 0,
-    },
-    {
-      taskQueue: forkTaskQueue(taskQueue),
-      activities: createForkActivities(options),
-      maxTaskQueueActivitiesPerSecond: forksPerSecond,
-      // The rate limit allows only few calls at once, and idle pollers are not free.
-      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
-      shutdownGraceTime,
-    },
-    {
-      taskQueue: notifyTaskQueue(taskQueue),
-      activities: createNotifyActivities(options),
-      // Each delivery may be a process, and each may hang.
-      maxConcurrentActivityTaskExecutions: 50,
-      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
-      shutdownGraceTime,
-    },
-    // The last one: the SDK starts the threads of workflows before it asks for the namespace, and never ends them if it
-    // is refused.
-    {
-      ...(await workflowSource(options)),
-      taskQueue,
-      activities: allActivities(options),
-      maxConcurrentActivityTaskExecutions: maxActivities,
-      maxCachedWorkflows,
-      shutdownGraceTime,
-    },
-  ];
-  const workers = await createAll(
-    queues.map((queue) => ({
-      connection,
-      namespace,
-      dataConverter,
-      workerDeploymentOptions,
-      ...queue,
-      interceptors: { ...queue.interceptors, activity: [() => ({ inbound: activityFailures }), countCalls] },
-    })),
-  );
+  requireOptions(options, { connection: 'an object' });
+  await checkParts(options, options);
+  const main = await mainQueue(options, options);
+  // The main one last: the SDK starts the threads of workflows before it asks for the namespace, and never ends them if
+  // it is refused.
+  const workers = await createAll([...otherQueues(options, options), main]);
+  const { connection, namespace = 'default' } = options;
   const readiness = createReadiness(workers, { connection, namespace });
   return {
     async run() {
-      const failures: unknown[] = [];
-      const runs = workers.map((worker) =>
-        worker.run().catch((error: unknown) => {
-          failures.push(error);
-          stopAll(workers);
-        }),
-      );
-      // The connection cannot be closed while one of them still drains, and the first failure is the cause of the others.
-      await Promise.all(runs);
-      await readiness.settled();
-      if (failures.length > 0) throw failures[0];
+      await runAll(
+        workers,
+        workers.map((worker) => worker.run()),
+      ).finally(readiness.settled);
     },
     shutdown: () => stopAll(workers),
     problem: () => readiness.problem(),
@@ -171,7 +90,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
 }
 
 /** If a worker cannot be created, releases the connection, so that the caller can close it. */
-async function createAll(queues: readonly WorkerOptions[]): Promise<Worker[]> {
+export async function createAll(queues: readonly WorkerOptions[]): Promise<Worker[]> {
   const workers: Worker[] = [];
   try {
     for (const queue of queues) workers.push(await Worker.create(queue));
@@ -183,23 +102,28 @@ async function createAll(queues: readonly WorkerOptions[]): Promise<Worker[]> {
   }
 }
 
+/**
+ * Waits until all workers have ended. When one ends, it shuts the others down.
+ * @throws the first failure, which is the cause of the others
+ */
+export async function runAll(workers: readonly Worker[], runs: readonly Promise<void>[]): Promise<void> {
+  const failures: unknown[] = [];
+  const ends = runs.map((run) =>
+    run.catch((error: unknown) => void failures.push(error)).finally(() => stopAll(workers)),
+  );
+  // The connection cannot be closed while one of them still drains.
+  await Promise.all(ends);
+  if (failures.length > 0) throw failures[0];
+}
+
 /** What the native part says of it holds bytes of the protocol, and has no code. */
 function missingNamespace(cause: unknown, namespace = 'default'): SandflowError | undefined {
   if (!(cause instanceof TransportError) || !/^Namespace .*code: NotFound/s.test(cause.message)) return undefined;
   return new SandflowError('bad_argument', `namespace: Temporal has no namespace "${namespace}".`, { cause });
 }
 
-function stopAll(workers: readonly Worker[]): void {
+export function stopAll(workers: readonly Worker[]): void {
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-}
-
-function allActivities(options: SandflowWorkerOptions) {
-  const own = options.activities ?? {};
-  const sandflows = createActivities(options);
-  const taken = Object.keys(own).filter((name) => name in sandflows);
-  if (taken.length === 0) return { ...sandflows, ...own };
-  const message = `sandflow has activities named ${taken.join(', ')}: rename yours.`;
-  throw new SandflowError('bad_argument', message);
 }
 
 /** Says why the workers of a process take no tasks now. */

@@ -6,6 +6,8 @@ export {
   type SandflowWorkerOptions,
 } from './create-worker.js';
 export { type Encoding, openEncoding } from './open-encoding.js';
+export { SandflowPlugin, type SandflowPluginOptions } from './plugin.js';
+export type { SandflowParts } from './queues.js';
 export {
   type RefusedWorkflow,
   type ReplayOptions,

@@ -3,8 +3,13 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DataConverter } from '@temporalio/common';
-import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
+import {
+  type BundleOptions,
+  type BundlerPlugin,
+  bundleWorkflowCode,
+  DefaultLogger,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { failureConverterPath } from '../encryption/index.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { apiCallsHeader } from '../protocol/counted-result.js';
@@ -36,24 +41,47 @@ export const encryptedBundle = {
   workflowInterceptorModules: [...interceptors, workflowModule('shared/refuse-clear-input')],
 };
 
-/** The parts of `SandflowWorkerOptions` that decide which code the workflows run. */
-export interface WorkflowSourceOptions {
-  readonly workflowBundle?: WorkerOptions['workflowBundle'];
-  readonly workflowsPath?: string;
-  readonly dataConverter?: DataConverter;
+/** Adds sandflow's interceptors and modules to the options of a bundle. Safe to repeat. */
+export function withSandflow(options: BundleOptions): BundleOptions {
+  const encrypted = options.failureConverterPath === encryptedBundle.failureConverterPath;
+  const own = encrypted ? encryptedBundle : unencryptedBundle;
+  const { workflowInterceptorModules = [], preloadModules = [] } = options;
+  return {
+    ...options,
+    // Those of the user are outside: they see the results of activities without the numbers of calls.
+    workflowInterceptorModules: [...new Set([...workflowInterceptorModules, ...own.workflowInterceptorModules])],
+    preloadModules: [...new Set([...own.preloadModules, ...preloadModules])],
+  };
+}
+
+/** The options that decide which code the workflows run. */
+export interface WorkflowSourceOptions
+  extends Pick<
+    WorkerOptions,
+    'workflowBundle' | 'workflowsPath' | 'dataConverter' | 'interceptors' | 'bundlerOptions' | 'plugins' | 'connection'
+  > {
   readonly workflowStacks?: boolean;
 }
 
 /**
- * Returns the options of Temporal's worker for the code of the workflows.
+ * Makes the bundle, and takes what went into it from the options: the SDK would warn that it has no use for it.
  * @throws SandflowError `bad_argument` if a bundle lacks sandflow's workflows or its interceptors, or has two copies of
  * `@temporalio/workflow`
  */
-export async function workflowSource(options: WorkflowSourceOptions): Promise<Pick<WorkerOptions, 'workflowBundle'>> {
+export async function workflowSource(options: WorkflowSourceOptions): Promise<WorkflowSource> {
   const workflowBundle = await bundleFor(options);
-  if (!options.workflowStacks) return { workflowBundle };
-  return { workflowBundle: { code: `globalThis.${keepsStacks} = true;${await codeOf(workflowBundle)}` } };
+  const source = options.workflowBundle
+    ? {}
+    : {
+        workflowsPath: undefined,
+        bundlerOptions: undefined,
+        interceptors: { ...options.interceptors, workflowModules: undefined },
+      };
+  if (!options.workflowStacks) return { ...source, workflowBundle };
+  return { ...source, workflowBundle: { code: `globalThis.${keepsStacks} = true;${await codeOf(workflowBundle)}` } };
 }
+
+type WorkflowSource = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions' | 'interceptors'>;
 
 type Bundle = NonNullable<WorkerOptions['workflowBundle']>;
 
@@ -62,9 +90,21 @@ async function bundleFor(options: WorkflowSourceOptions): Promise<Bundle> {
   if (options.workflowsPath !== undefined) return bundleOf(options.workflowsPath, options);
   const { payloadConverterPath, failureConverterPath: ofFailures } = options.dataConverter ?? {};
   const encrypted = ofFailures === encryptedBundle.failureConverterPath;
-  const isBuilt = payloadConverterPath === undefined && (ofFailures === undefined || encrypted);
+  const isOwn = ofFailures === undefined || encrypted;
+  const isBuilt = isOwn && payloadConverterPath === undefined && !changesBundle(options);
   const codePath = isBuilt ? workflowBundlePath({ encrypted }) : undefined;
   return codePath === undefined ? bundleOf(workflowModule('index'), options) : { codePath };
+}
+
+/** True if something of the user goes into a bundle even without workflows of theirs. */
+function changesBundle({ interceptors, bundlerOptions, ...options }: WorkflowSourceOptions): boolean {
+  if (bundlerOptions !== undefined || (interceptors?.workflowModules ?? []).length > 0) return true;
+  return pluginsOf(options).some(({ configureBundler }) => configureBundler !== undefined);
+}
+
+/** The SDK adds those of the connection only when it bundles itself. */
+function pluginsOf({ plugins = [], connection }: WorkflowSourceOptions): BundlerPlugin[] {
+  return [...new Set<BundlerPlugin>([...plugins, ...(connection?.plugins ?? [])])];
 }
 
 async function codeOf(bundle: Bundle): Promise<string> {
@@ -76,20 +116,23 @@ async function checked(bundle: Bundle): Promise<Bundle> {
   requireOneCopy(code);
   // Each is a text of one interceptor.
   if ([earlyQueryText, apiCallsHeader].every((text) => code.includes(text))) return bundle;
-  const mend = 'pass `unencryptedBundle` or `encryptedBundle` to `bundleWorkflowCode`';
+  const mend = 'pass `SandflowPlugin`, `unencryptedBundle` or `encryptedBundle` to `bundleWorkflowCode`';
   throw new SandflowError('bad_argument', `The workflow bundle lacks an interceptor of sandflow: ${mend}.`);
 }
 
-async function bundleOf(workflowsPath: string, { dataConverter }: WorkflowSourceOptions) {
-  const { payloadConverterPath, failureConverterPath: ofFailures } = dataConverter ?? {};
-  const encrypted = ofFailures === encryptedBundle.failureConverterPath;
-  const bundle = await bundleWorkflowCode({
-    ...(encrypted ? encryptedBundle : unencryptedBundle),
-    workflowsPath,
-    payloadConverterPath,
-    failureConverterPath: ofFailures,
-    logger: new DefaultLogger('WARN'),
-  });
+async function bundleOf(workflowsPath: string, options: WorkflowSourceOptions) {
+  const { payloadConverterPath, failureConverterPath: ofFailures } = options.dataConverter ?? {};
+  const bundle = await bundleWorkflowCode(
+    withSandflow({
+      ...options.bundlerOptions,
+      workflowInterceptorModules: options.interceptors?.workflowModules,
+      workflowsPath,
+      payloadConverterPath,
+      failureConverterPath: ofFailures,
+      plugins: pluginsOf(options),
+      logger: new DefaultLogger('WARN'),
+    }),
+  );
   requireOneCopy(bundle.code);
   if (requiresWorkflows(bundle.code)) return bundle;
   const mend = "add the line `export * from 'sandflow/workflows';`";

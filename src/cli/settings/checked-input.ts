@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import { fieldOf, settingsOn } from '../../job-settings/fields.js';
 import type { Kind } from '../../job-settings/setting.js';
 import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
-import type { JobInput } from '../../protocol/job/job-input.js';
+import type { JobInput, NewJob } from '../../protocol/job/job-input.js';
 import { checkInput } from '../../settings/input-problems.js';
 import { fanoutInputSchema, type NewFanout } from '../../workflow-client/fanouts/fanout-input.js';
-import { jobInputSchema, type NewJob } from '../../workflow-client/jobs/job-input.js';
+import { jobInputSchema } from '../../workflow-client/jobs/job-input.js';
 import { UsageError } from '../usage-error.js';
 
 type InputCommand = 'run' | 'fanout';

@@ -79,6 +79,9 @@ export interface JobInput extends JobSettings {
   readonly origin?: JobOrigin;
 }
 
+/** The fields that a job needs, and those that have a default: see `JobInput`. */
+export type NewJob = Pick<JobInput, 'deployment' | 'jobId'> & Partial<Omit<JobInput, 'origin'>>;
+
 /** The input of one run of the workflow: the user's input, and what the run before it carried over, if there was one. */
 export interface JobExecution<Carried = unknown> extends JobInput {
   readonly carried?: Carried;

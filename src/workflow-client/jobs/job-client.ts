@@ -11,7 +11,7 @@ import {
 } from '@temporalio/client';
 import { jobIdProblem, jobWorkflowId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
-import type { JobInput, PromptStep } from '../../protocol/job/job-input.js';
+import type { JobInput, NewJob, PromptStep } from '../../protocol/job/job-input.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { JobResult } from '../../protocol/job/job-result.js';
 import type { OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
@@ -38,7 +38,7 @@ import { type Labels, parseLabels } from '../labels.js';
 import { parseWith } from '../parse-with.js';
 import { promptStepSchema } from '../settings/setting-schemas.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
-import { badJob, checkJobSize, type NewJob, parseJobInput, resolutionSchema } from './job-input.js';
+import { badJob, checkJobSize, parseJobInput, resolutionSchema } from './job-input.js';
 
 const summaryLength = 120;
 /** The longest update id that Temporal accepts, in bytes. */

@@ -5,6 +5,7 @@ import { deploymentProblem, jobIdProblem } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { settingsOf } from '../../job-settings/fields.js';
 import type { JobInput } from '../../protocol/job/job-input.js';
+import { defaultEnd } from '../../protocol/job/job-settings-with.js';
 import { patchName } from '../../protocol/job/patch-name.js';
 import { maxJobInputBytes } from '../../protocol/limits.js';
 import type { Resolution } from '../../protocol/messages.js';
@@ -19,9 +20,6 @@ export const resolutionSchema = z.strictObject({
   conversationId: nameSchema.optional(),
   promptId: nameSchema.optional(),
 }) satisfies z.ZodType<Resolution>;
-
-/** The fields that a job needs, and those that have a default: see `JobInput`. */
-export type NewJob = Pick<JobInput, 'deployment' | 'jobId'> & Partial<Omit<JobInput, 'origin'>>;
 
 const checkedJobSchema = (
   z.strictObject({
@@ -59,8 +57,7 @@ export const jobInputSchema = z.preprocess(withEnd, checkedJobSchema) satisfies 
 /** Sets the default of `end`, which depends on the source of the sandbox. */
 function withEnd(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || ('end' in input && input.end !== undefined)) return input;
-  const { source: given } = input as { readonly source?: { readonly kind?: unknown } };
-  return { ...input, end: given?.kind === 'existing' ? 'keep' : 'stop' };
+  return { ...input, end: defaultEnd((input as Partial<JobInput>).source) };
 }
 
 /** Why a job cannot continue a conversation; undefined if it can. */

@@ -5,6 +5,7 @@ import { scheduleLabel } from '../../addresses/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { CleanupMemo, CleanupSettings } from '../../protocol/cleanup.js';
 import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';
+import type { NewJob } from '../../protocol/job/job-input.js';
 import type { ScheduledBatch, ScheduledCleanup, ScheduledJob, StoredItems } from '../../protocol/schedule.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { storedJson } from '../../result-store/stored-json.js';
@@ -16,7 +17,6 @@ import { prepareFanout } from '../fanouts/fanout-client.js';
 import { bad, type NewFanout } from '../fanouts/fanout-input.js';
 import { packItems } from '../fanouts/pack-items.js';
 import { prepareJob, type StartJobOptions } from '../jobs/job-client.js';
-import type { NewJob } from '../jobs/job-input.js';
 import type { Labels } from '../labels.js';
 import { putByDigest } from '../store-texts.js';
 

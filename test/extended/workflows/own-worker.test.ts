@@ -99,7 +99,7 @@ describe('own worker: createSandflowWorker', () => {
     const refusals = [
       [{ forksPerSecond: Number.NaN }, 'bad_argument', 'forksPerSecond'],
       [{ maxFollows: 0.5 }, 'bad_argument', 'maxFollows'],
-      [{ maxActivities: -1 }, 'bad_argument', 'maxActivities'],
+      [{ maxConcurrentActivityTaskExecutions: -1 }, 'bad_argument', 'maxConcurrentActivityTaskExecutions'],
       [{ maxCachedWorkflows: Number.POSITIVE_INFINITY }, 'bad_argument', 'maxCachedWorkflows'],
       [{ results: unwritable }, 'result_store_unwritable', 'EEXIST'],
     ] as const;

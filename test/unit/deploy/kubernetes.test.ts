@@ -214,7 +214,7 @@ test.each([
   ['systemd', numberIn('deploy/systemd/sandflow-worker@.service', /^TimeoutStopSec=(\d+)$/m)],
   ['Compose', numberIn('docker-compose.yml', /^ {2}command: \[worker,.*?^ {2}stop_grace_period: (\d+)s$/ms)],
 ] as const)('a worker in %s has 5 s more than it needs to drain at most', (_, graceSeconds) => {
-  const activitiesMs = 1_000 * numberIn('src/worker/create-worker.ts', /shutdownGraceTime = '(\d+) seconds'/);
+  const activitiesMs = 1_000 * numberIn('src/worker/queues.ts', /defaultGraceTime = '(\d+) seconds'/);
   // It is never cut, and an activity may begin it until its time is over.
   const callMs = numberIn('activities/retry/send-at-most-once.ts', /longestCallMs = ([\d_]+)/);
   expect(1_000 * (graceSeconds ?? 0)).toBeGreaterThanOrEqual(activitiesMs + callMs + 5_000);

@@ -59,7 +59,7 @@ const h = (ms: number) => `${ms / 3_600_000} h`;
 const days = (ms: number) => `${ms / 86_400_000} ${ms === 86_400_000 ? 'day' : 'days'}`;
 
 const policySchema = 'src/retention/policy-schema.ts';
-const worker = 'src/worker/create-worker.ts';
+const worker = 'src/worker/queues.ts';
 const truncation = 'workflows/job/truncate-result.ts';
 
 const askedMs = 24 * 60 * 60 * 1_000;
@@ -127,15 +127,15 @@ const limits: readonly (readonly [string, string])[] = [
     'young prompts that a worker follows by an activity each',
     count(constantIn('activities/prompt/follow-prompt.ts', 'youngAtMost')),
   ],
-  ['follow activities of a worker', count(constantIn(worker, 'maxFollows'))],
+  ['follow activities of a worker', count(constantIn(worker, 'defaultMaxFollows'))],
   [
     'prompts that the follower of a task queue follows',
     count(constantIn('workflows/follower/prompt-follower.ts', 'followedAtMost')),
   ],
   ['other activities at once', count(defaultMaxActivities)],
   ['notifications at once', count(numberIn(worker, /maxConcurrentActivityTaskExecutions: ([\d_]+),/))],
-  ['workflows in memory', count(numberIn(worker, /maxCachedWorkflows = ([\d_]+) /))],
-  ['time for running activities after SIGTERM', `${numberIn(worker, /shutdownGraceTime = '(\d+) seconds'/)} s`],
+  ['workflows in memory', count(constantIn(worker, 'defaultMaxCachedWorkflows'))],
+  ['time for running activities after SIGTERM', `${numberIn(worker, /defaultGraceTime = '(\d+) seconds'/)} s`],
 
   ['wait for a stop', min(constantIn('src/workflow-client/stops/stop-input.ts', 'defaultDeadlineMs'))],
   [

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { differenceText } from '../../../src/cli/run/existing-job.js';
+import type { NewJob } from '../../../src/protocol/job/job-input.js';
 import { differingFields } from '../../../src/workflow-client/jobs/differing-input.js';
-import { type NewJob, parseJobInput } from '../../../src/workflow-client/jobs/job-input.js';
+import { parseJobInput } from '../../../src/workflow-client/jobs/job-input.js';
 
 const job = (input: Partial<NewJob>) =>
   parseJobInput({ deployment: 'one', jobId: 'ci', prompts: [{ prompt: 'Say hello' }], ...input });

@@ -128,7 +128,7 @@ it('a job knows the ids of a prompt that takes longer than a moment', async () =
 
 it('prompts that are followed leave a quarter of the activities to others', async () => {
   const crowded = await createStand({
-    worker: { maxActivities: 4, follow: { minIntervalMs: 100, briefFollowMs: 30_000 } },
+    worker: { maxConcurrentActivityTaskExecutions: 4, follow: { minIntervalMs: 100, briefFollowMs: 30_000 } },
   });
   try {
     const long = await Promise.all(

@@ -1,0 +1,127 @@
+/** The workers of sandflow's task queues, as options of Temporal's. */
+import type { WorkerOptions } from '@temporalio/worker';
+import {
+  type ActivityDependencies,
+  createActivities,
+  createFollowActivities,
+  createForkActivities,
+  createNotifyActivities,
+} from '../../activities/index.js';
+import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../addresses/addresses.js';
+import { defaultForksPerSecond } from '../contract/workflow-safe/limits.js';
+import { SandflowError } from '../errors/sandflow-error.js';
+import { requireCounts, requirePositive } from '../settings/required-numbers.js';
+import { requireOptions } from '../settings/required-options.js';
+import { requireWorkerConnection } from '../temporal/connect-worker.js';
+import { requireProc } from '../temporal/require-proc.js';
+import { activityFailures } from './activity-failures.js';
+import { countCalls } from './count-calls.js';
+import { workflowSource } from './workflow-bundle.js';
+
+/** What sandflow adds to the options of a worker. */
+export interface SandflowParts extends Omit<ActivityDependencies, 'taskQueue' | 'maxConcurrentActivityTaskExecutions'> {
+  /** Maximum number of concurrent follows. A follow mostly waits. Default: 5 000. */
+  readonly maxFollows?: number;
+  /** Maximum number of forks and creates of batches per second, for all workers of the task queue. Default: 20. */
+  readonly forksPerSecond?: number;
+  /**
+   * Keeps stack traces in workflow code: in errors, and in the call stack of Temporal's UI. Costs a fifth of the CPU time
+   * of a job. Default: false.
+   */
+  readonly workflowStacks?: boolean;
+}
+
+/** Each queue has them: above all one version, so that a deployment moves all queues at once. */
+const common = [
+  'connection',
+  'namespace',
+  'identity',
+  'buildId',
+  'useVersioning',
+  'workerDeploymentOptions',
+  'dataConverter',
+  'plugins',
+  'shutdownForceTime',
+  'maxHeartbeatThrottleInterval',
+  'defaultHeartbeatThrottleInterval',
+  'disablePayloadErrorLimit',
+] as const satisfies readonly (keyof WorkerOptions)[];
+
+const defaultMaxFollows = 5_000;
+const defaultMaxCachedWorkflows = 800;
+/** How long running activities may continue after shutdown begins. */
+const defaultGraceTime = '10 seconds';
+
+/** @throws SandflowError as `createSandflowWorker` */
+export async function checkParts(options: WorkerOptions, parts: SandflowParts): Promise<void> {
+  requireOptions({ ...parts, ...options }, { client: 'an object', results: 'an object', taskQueue: 'a text' });
+  if (options.connection) requireWorkerConnection(options.connection);
+  requireProc();
+  const { maxConcurrentActivityTaskExecutions, maxCachedWorkflows } = options;
+  requireCounts({ maxFollows: parts.maxFollows, maxConcurrentActivityTaskExecutions });
+  requireCounts({ maxCachedWorkflows }, 0);
+  requirePositive({ forksPerSecond: parts.forksPerSecond });
+  await parts.results.checkWritable?.();
+}
+
+/** The worker of the main task queue: the workflows, most activities, and what else the options have. */
+export async function mainQueue(options: WorkerOptions, parts: SandflowParts): Promise<WorkerOptions> {
+  const { taskQueue, maxConcurrentActivityTaskExecutions } = options;
+  const own = createActivities({ ...parts, taskQueue, maxConcurrentActivityTaskExecutions });
+  const taken = Object.keys(options.activities ?? {}).filter((name) => name in own);
+  if (taken.length > 0) {
+    throw new SandflowError('bad_argument', `sandflow has activities named ${taken.join(', ')}: rename yours.`);
+  }
+  const all = { ...options, ...(await workflowSource({ ...options, workflowStacks: parts.workflowStacks })) };
+  return {
+    ...all,
+    activities: { ...options.activities, ...own },
+    interceptors: withOwn(all.interceptors),
+    maxCachedWorkflows: options.maxCachedWorkflows ?? defaultMaxCachedWorkflows,
+    shutdownGraceTime: options.shutdownGraceTime ?? defaultGraceTime,
+  };
+}
+
+/** The workers of the other task queues: none can do without what its own queue gives it. */
+export function otherQueues(options: WorkerOptions, parts: SandflowParts): WorkerOptions[] {
+  const { taskQueue, shutdownGraceTime = defaultGraceTime } = options;
+  const shared = {
+    // An option that is undefined takes the place of a default of the SDK.
+    ...Object.fromEntries(common.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]]))),
+    interceptors: withOwn(options.interceptors),
+  };
+  return [
+    {
+      ...shared,
+      taskQueue: followTaskQueue(taskQueue),
+      activities: createFollowActivities({ ...parts, taskQueue }),
+      maxConcurrentActivityTaskExecutions: parts.maxFollows ?? defaultMaxFollows,
+      // A follow rarely ends within a grace period, so it continues on another worker.
+      shutdownGraceTime: 0,
+    },
+    {
+      ...shared,
+      taskQueue: forkTaskQueue(taskQueue),
+      activities: createForkActivities(parts),
+      maxTaskQueueActivitiesPerSecond: parts.forksPerSecond ?? defaultForksPerSecond,
+      // The rate limit allows only few calls at once, and idle pollers are not free.
+      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+      shutdownGraceTime,
+    },
+    {
+      ...shared,
+      taskQueue: notifyTaskQueue(taskQueue),
+      activities: createNotifyActivities(parts),
+      // Each delivery may hang.
+      maxConcurrentActivityTaskExecutions: 50,
+      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+      shutdownGraceTime,
+    },
+  ];
+}
+
+/** Those of the user are inside: they see results as the activities return them. */
+function withOwn(interceptors: WorkerOptions['interceptors']): WorkerOptions['interceptors'] {
+  const activity = [() => ({ inbound: activityFailures }), countCalls, ...(interceptors?.activity ?? [])];
+  return { ...interceptors, activity };
+}

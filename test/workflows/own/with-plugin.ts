@@ -1,0 +1,2 @@
+export * from '../../unit/house/snippets/own-child.js';
+export { review } from '../../unit/house/snippets/own-workflow.js';
