@@ -49,7 +49,7 @@ export function requireOneCopy(code: string): void {
 }
 
 function installOne(sdkPackage: string): string {
-  return `Install only sandflow's version; \`npm ls ${sdkPackage}\` lists all.`;
+  return `Name one version of @temporalio/* that sandflow allows; \`npm ls ${sdkPackage}\` lists all.`;
 }
 
 function classesOf(value: unknown): object[] {
