@@ -16,6 +16,7 @@ import { basename, delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../../src/config.js';
 import { type Ended, requireRoot } from '../../../setup/other-user.js';
+import { repository } from '../../../unit/house/source-imports.js';
 import { type InstalledPackage, installPackage, npmInstall } from './installed.js';
 
 /** Programs of npm, each in a folder of its own name. */
@@ -135,6 +136,43 @@ const managers: readonly Manager[] = [
   },
 ];
 
+/** A project with a worker and a workflow of its own. */
+const start = `
+  const { stack } = JSON.parse(process.argv[2]).status;
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const connection = await NativeConnection.connect({ address: stack.temporalAddress });
+  const apiKey = readFileSync(stack.apiKeyFile, 'utf8').trim();
+  const client = createSandboxClient({ baseUrl: stack.sandboxApiUrl, apiKey });
+  const plugins = [new SandflowPlugin({ client, results: createResultStore(process.cwd() + '/results') })];
+  const worker = await Worker.create({ connection, taskQueue: 'yours', workflowsPath: process.cwd() + '/workflows.js', plugins });
+  const workflowId = 'yours-' + Date.now();
+  const started = new Client({ connection }).workflow.execute('fix', { taskQueue: 'yours', workflowId, args: [workflowId] });
+  const outcome = await worker.runUntil(started);
+  await client.close();
+  await connection.close();
+  console.log(outcome + ' with ' + JSON.parse(readFileSync('node_modules/@temporalio/worker/package.json')).version);
+`;
+const imported = [
+  ['{ readFileSync }', 'node:fs'],
+  ['{ Client }', '@temporalio/client'],
+  ['{ DefaultLogger, NativeConnection, Runtime, Worker }', '@temporalio/worker'],
+  ['{ createResultStore, createSandboxClient, SandflowPlugin }', 'sandflow'],
+] as const;
+const ownWorker = {
+  'main.mjs': `${imported.map(([names, from]) => `import ${names} from '${from}';`).join('\n')}\n${start}`,
+  'main.cjs': `${imported.map(([names, from]) => `const ${names} = require('${from}');`).join('\n')}
+(async () => {${start}})();\n`,
+  'workflows.js': `import { executeChild } from '@temporalio/workflow';
+import { ownJob } from 'sandflow/waiting';
+import { createThenPrompt } from 'sandflow/workflows';
+export * from 'sandflow/workflows';
+export async function fix(jobId) {
+  const prompts = [{ prompt: 'Say hello' }];
+  return (await executeChild(createThenPrompt, ownJob({ deployment: 'local', jobId, prompts }))).outcome;
+}
+`,
+};
+
 describe('the tarballs', () => {
   it.each(managers)('are installed by $name, and run a job', async ({ name, program, add, files, needsNode22 }) => {
     const project = newProject(name, files);
@@ -146,6 +184,31 @@ describe('the tarballs', () => {
     expect(exitCode, `${stdout}\n${stderr}`).toBe(0);
     await expectJob(join(project.cwd, 'node_modules', '.bin', 'sandflow'), [], place);
   });
+
+  const sdk = Object.keys(JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')).dependencies).filter(
+    (name) => name.startsWith('@temporalio/'),
+  );
+  it.each(['npm11', 'pnpm10'].flatMap((name) => ['1.23.0', '1.24.0'].map((version) => ({ name, version }))))(
+    'join a worker of the SDK $version that $name installed: one copy, from ES modules and CommonJS',
+    async (its) => {
+      const { program = [], add = [] } = managers.find(({ name }) => name === its.name) ?? {};
+      // Without it, a package could find what it does not name.
+      const place = newProject(`worker-${its.name}-${its.version}`, { '.npmrc': 'hoist=false\n', ...ownWorker });
+      const what = [...place.tarballs, ...sdk.map((name) => `${name}@${its.version}`)];
+      const added = await run('node', [inTools(its.name, ...program), ...add, ...what], place);
+      expect(added.exitCode, `${added.stdout}\n${added.stderr}`).toBe(0);
+      const sandflow = join(place.cwd, 'node_modules', '.bin', 'sandflow');
+      try {
+        const { stdout: up } = await run(sandflow, ['up', '--json'], place);
+        for (const main of ['main.mjs', 'main.cjs']) {
+          const { stdout, stderr } = await run('node', [main, up], place);
+          expect(stdout, stderr).toBe(`completed with ${its.version}\n`);
+        }
+      } finally {
+        await run(sandflow, ['down'], place);
+      }
+    },
+  );
 
   it('need each other for the first job: sandflow alone says what to add', async () => {
     const place = newProject('alone');
