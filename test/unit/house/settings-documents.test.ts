@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { batchFileSchema, type FileCommand, jobFileSchema } from '../../../src/cli/settings/file-schema.js';
 import { type CommandSetting, settingsOn } from '../../../src/job-settings/fields.js';
 import { durationText } from '../../../src/texts/duration.js';
+import { jobInputSchema } from '../../../src/workflow-client/jobs/job-input.js';
 import { readSource } from './source-imports.js';
 
 const files = [
@@ -24,6 +25,11 @@ describe('npm run settings-documents writes what the documents say of settings',
     await expect(`${JSON.stringify(fileJsonSchema(command), null, 2)}\n`).toMatchFileSnapshot(
       `../../../docs/${name}.schema.json`,
     );
+  });
+
+  it('docs/job-input.schema.json', async () => {
+    const schema = { title: 'The input of a job of sandflow', ...z.toJSONSchema(jobInputSchema) };
+    await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot('../../../docs/job-input.schema.json');
   });
 
   it('docs/settings.md', async () => {
