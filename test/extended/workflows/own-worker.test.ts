@@ -76,7 +76,9 @@ describe('own worker: createSandflowWorker', () => {
       const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
       await expect(create({ workflowBundle })).rejects.toMatchObject({
         code: 'bad_argument',
-        message: expect.stringContaining('pass `unencryptedBundle` or `encryptedBundle` to `bundleWorkflowCode`'),
+        message: expect.stringContaining(
+          'pass `SandflowPlugin`, `unencryptedBundle` or `encryptedBundle` to `bundleWorkflowCode`',
+        ),
       });
       const code = readFileSync(inject('workflowBundlePath'), 'utf8').replaceAll(apiCallsHeader, 'another');
       await expect(create({ workflowBundle: { code } })).rejects.toMatchObject({ code: 'bad_argument' });
