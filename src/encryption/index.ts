@@ -6,5 +6,6 @@ export {
   createEncryptedDataConverter,
   createPayloadCodec,
   failureConverterPath,
+  isEncrypting,
   type PayloadCodecOptions,
 } from './payload-codec.js';

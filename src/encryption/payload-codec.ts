@@ -36,7 +36,7 @@ export function createPayloadCodec(
   { requireEncrypted = false }: PayloadCodecOptions = {},
 ): PayloadCodec {
   requireOptions({ ring }, { ring: 'an object' });
-  return {
+  const codec: PayloadCodec = {
     async encode(payloads) {
       const { first } = ring;
       const metadata = { [METADATA_ENCODING_KEY]: Buffer.from(encrypted), [keyIdField]: Buffer.from(first.id) };
@@ -56,6 +56,15 @@ export function createPayloadCodec(
       });
     },
   };
+  encrypting.add(codec);
+  return codec;
+}
+
+const encrypting = new WeakSet<PayloadCodec>();
+
+/** True for a codec of `createPayloadCodec`. A second one would encrypt what is encrypted, and refuse what is decrypted. */
+export function isEncrypting(codec: PayloadCodec): boolean {
+  return encrypting.has(codec);
 }
 
 /** True for a payload that this codec, or another codec that follows Temporal's samples, has encrypted. */

@@ -7,6 +7,9 @@ const field = 'sandflowRefused';
 
 export const refusedInput = { [field]: 'not_encrypted' } as const;
 
+/** By this text, a bundle is known to refuse unencrypted input. */
+export const refusedSignalText = 'A signal was dropped because it was not encrypted.';
+
 export function isRefusedInput(value: unknown): boolean {
   return typeof value === 'object' && value !== null && field in value;
 }

@@ -50,12 +50,15 @@ export async function connectTemporal(
   // The library of gRPC finds the proxy by itself, but it knows neither `*` nor a port in NO_PROXY.
   const proxy = tunnelTo(address, readProxies());
   const channelArgs = proxy ? {} : { 'grpc.enable_http_proxy': 0 };
-  try {
-    const asked = { ...connectionOptions, channelArgs, connectTimeout: timeoutMs, plugins };
-    const connection = await connectClosably(asked, { isRepeated });
-    return new Client({ ...ofClient, connection, namespace });
-  } catch (cause) {
+  const asked = { ...connectionOptions, channelArgs, connectTimeout: timeoutMs, plugins };
+  const connection = await connectClosably(asked, { isRepeated }).catch((cause: unknown) => {
     throw unreachable(address, cause, proxy);
+  });
+  try {
+    return new Client({ ...ofClient, connection, namespace });
+  } catch (error) {
+    await connection.close();
+    throw error;
   }
 }
 

@@ -71,7 +71,7 @@ export interface SandflowWorker {
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   requireOptions(options, { connection: 'an object' });
   await checkParts(options, options);
-  const main = await mainQueue(options, options);
+  const main = await mainQueue({ ...options, maxCachedWorkflows: options.maxCachedWorkflows ?? 800 }, options);
   // The main one last: the SDK starts the threads of workflows before it asks for the namespace, and never ends them if
   // it is refused.
   const workers = await createAll([...otherQueues(options, options), main]);
@@ -123,7 +123,12 @@ function missingNamespace(cause: unknown, namespace = 'default'): SandflowError 
 }
 
 export function stopAll(workers: readonly Worker[]): void {
-  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  for (const worker of workers) {
+    const state = worker.getState();
+    if (state === 'RUNNING') worker.shutdown();
+    // A plugin of the user may hold back its start.
+    if (state === 'INITIALIZED') setTimeout(() => stopAll([worker]), 50).unref();
+  }
 }
 
 /** Says why the workers of a process take no tasks now. */

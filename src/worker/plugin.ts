@@ -10,11 +10,15 @@ import type {
   WorkerOptions,
   WorkerPlugin,
 } from '@temporalio/worker';
+import { isEncrypting } from '../encryption/index.js';
 import { createAll, runAll, stopAll } from './create-worker.js';
 import { checkParts, mainQueue, otherQueues, type SandflowParts } from './queues.js';
 import { withSandflow, workflowSource } from './workflow-bundle.js';
 
-/** Options of `SandflowPlugin`. A worker needs `client` and `results`; a client and a bundle need none. */
+/**
+ * Options of `SandflowPlugin`. A worker needs `client` and `results`; without both, the plugin only brings the codec, as for
+ * clients and connections.
+ */
 export interface SandflowPluginOptions extends Partial<SandflowParts> {
   /** Codec and converters of payloads, such as those of `openEncoding`. Default: those of the worker or client. */
   readonly dataConverter?: DataConverter;
@@ -26,8 +30,8 @@ export interface SandflowPluginOptions extends Partial<SandflowParts> {
  * sandflow; your own module exports them: `export * from 'sandflow/workflows'`. For a bundle that you make before, pass
  * the same plugin to `bundleWorkflowCode`. In a client it adds the codec.
  *
- * `Worker.create` and `bundleWorkflowCode` then throw what `createSandflowWorker` throws, and `run` what the creation of
- * the workers of the other task queues throws.
+ * `Worker.create` and `bundleWorkflowCode` then throw what `createSandflowWorker` throws, but for a namespace that does not
+ * exist, and `run` what the creation of the workers of the other task queues throws. Run the worker once.
  * @example
  * const plugins = [new SandflowPlugin({ client: api, results })];
  * const worker = await Worker.create({ connection, taskQueue, workflowsPath, activities: {}, plugins });
@@ -57,20 +61,24 @@ export class SandflowPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin
 
   async configureWorker(given: WorkerOptions): Promise<WorkerOptions> {
     const { plugins = [] } = given;
-    // It is there twice if the connection has it too.
-    if (plugins.some(({ name }) => name === queuesPlugin)) return given;
-    const options = {
-      ...given,
-      dataConverter: this.#converter(given),
-      plugins: plugins.filter((plugin) => plugin !== this),
-    };
+    const dataConverter = this.#converter(given);
+    const { client, results } = this.#options;
+    // It is there twice if the connection has one too, which may be another one.
+    if ((!client && !results) || plugins.some(({ name }) => name === queuesPlugin)) return { ...given, dataConverter };
+    const options = { ...given, dataConverter, plugins: plugins.filter((plugin) => plugin !== this) };
     const parts = this.#options as SandflowParts;
     await checkParts(options, parts);
     // What the plugins before this one add, the options have already.
-    const after = plugins.slice(plugins.indexOf(this)).filter((plugin) => plugin !== this);
-    const rest = { plugins: after, connection: withoutPlugins(given.connection) };
-    const others = otherQueues({ ...options, ...rest }, parts);
-    const runWorker: WorkerPlugin['runWorker'] = (worker, next) => runBeside(worker, next(worker), others);
+    const after = plugins.slice(plugins.indexOf(this) + 1);
+    const others = otherQueues({ ...options, connection: withoutPlugins(given.connection) }, parts).map((queue) => ({
+      ...queue,
+      plugins: [{ name: queuesPlugin }, ...after, keeping(queue)],
+    }));
+    const runWorker: WorkerPlugin['runWorker'] = (worker, next) => {
+      // A second run fails, and must not end the first.
+      if (worker.getState() !== 'INITIALIZED') return next(worker);
+      return runBeside(worker, next(worker), others);
+    };
     // The plugins of the connection are among the others, and this one changes nothing of sandflow's own bundle.
     const main = await mainQueue({ ...options, connection: undefined }, parts);
     return { ...main, connection: given.connection, plugins: [...plugins, { name: queuesPlugin, runWorker }] };
@@ -78,29 +86,54 @@ export class SandflowPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin
 
   async configureReplayWorker(given: ReplayWorkerOptions): Promise<ReplayWorkerOptions> {
     const options = { ...given, dataConverter: this.#converter(given) };
-    return { ...options, ...(await workflowSource(options)) };
+    return { ...options, ...(await workflowSource({ ...options, workflowStacks: this.#options.workflowStacks })) };
   }
 
   /** Codecs of others come first: what they make is encrypted. */
   #converter({ dataConverter: theirs }: { readonly dataConverter?: DataConverter }): DataConverter {
     const own = this.#options.dataConverter;
-    const payloadCodecs = [...new Set([...(theirs?.payloadCodecs ?? []), ...(own?.payloadCodecs ?? [])])];
-    return { ...theirs, ...own, payloadCodecs };
+    const [before, ours] = [theirs?.payloadCodecs ?? [], own?.payloadCodecs ?? []];
+    // A connection and its worker may each have a plugin of sandflow, with codecs of their own.
+    const added = before.some(isEncrypting) ? ours.filter((codec) => !isEncrypting(codec)) : ours;
+    const payloadCodecs = [...new Set([...before, ...added])];
+    return {
+      payloadConverterPath: own?.payloadConverterPath ?? theirs?.payloadConverterPath,
+      failureConverterPath: own?.failureConverterPath ?? theirs?.failureConverterPath,
+      payloadCodecs,
+    };
   }
 }
 
+/** Of all four queues, so that no other plugin of sandflow adds them again. */
 const queuesPlugin = 'sandflow queues';
+
+/** Keeps what makes a queue what it is from the plugins before: slots, and no workflows. */
+function keeping({ activities, maxConcurrentActivityTaskExecutions, ...queue }: WorkerOptions): WorkerPlugin {
+  const none = { tuner: undefined, workflowsPath: undefined, workflowBundle: undefined };
+  const { taskQueue, activityTaskPollerBehavior, maxTaskQueueActivitiesPerSecond } = queue;
+  const own = { taskQueue, activities, maxConcurrentActivityTaskExecutions };
+  return {
+    name: 'sandflow queue',
+    configureWorker: (given) => ({
+      ...given,
+      ...none,
+      ...own,
+      activityTaskPollerBehavior,
+      maxTaskQueueActivitiesPerSecond,
+    }),
+  };
+}
 
 /** Runs the workers of the other task queues beside one that runs. */
 async function runBeside(worker: Worker, running: Promise<void>, queues: readonly WorkerOptions[]): Promise<void> {
   // It may fail before the others run.
-  running.catch(() => undefined);
+  const ended = running.catch(() => undefined);
   try {
     const others = await createAll(queues);
     await runAll([worker, ...others], [running, ...others.map((other) => other.run())]);
   } finally {
     stopAll([worker]);
-    await running;
+    await ended;
   }
 }
 

@@ -48,7 +48,6 @@ const common = [
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
 const defaultMaxFollows = 5_000;
-const defaultMaxCachedWorkflows = 800;
 /** How long running activities may continue after shutdown begins. */
 const defaultGraceTime = '10 seconds';
 
@@ -66,8 +65,10 @@ export async function checkParts(options: WorkerOptions, parts: SandflowParts): 
 
 /** The worker of the main task queue: the workflows, most activities, and what else the options have. */
 export async function mainQueue(options: WorkerOptions, parts: SandflowParts): Promise<WorkerOptions> {
-  const { taskQueue, maxConcurrentActivityTaskExecutions } = options;
-  const own = createActivities({ ...parts, taskQueue, maxConcurrentActivityTaskExecutions });
+  const { taskQueue, tuner } = options;
+  const supplier = tuner && 'activityTaskSlotSupplier' in tuner ? tuner.activityTaskSlotSupplier : undefined;
+  const slots = supplier?.type === 'fixed-size' ? supplier.numSlots : options.maxConcurrentActivityTaskExecutions;
+  const own = createActivities({ ...parts, taskQueue, maxConcurrentActivityTaskExecutions: slots });
   const taken = Object.keys(options.activities ?? {}).filter((name) => name in own);
   if (taken.length > 0) {
     throw new SandflowError('bad_argument', `sandflow has activities named ${taken.join(', ')}: rename yours.`);
@@ -77,7 +78,6 @@ export async function mainQueue(options: WorkerOptions, parts: SandflowParts): P
     ...all,
     activities: { ...options.activities, ...own },
     interceptors: withOwn(all.interceptors),
-    maxCachedWorkflows: options.maxCachedWorkflows ?? defaultMaxCachedWorkflows,
     shutdownGraceTime: options.shutdownGraceTime ?? defaultGraceTime,
   };
 }

@@ -14,6 +14,7 @@ import { failureConverterPath } from '../encryption/index.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { apiCallsHeader } from '../protocol/counted-result.js';
 import { earlyQueryText } from '../protocol/early-query.js';
+import { refusedSignalText } from '../protocol/refused-input.js';
 import { keepsStacks } from '../protocol/workflow-stacks.js';
 import { requireOneCopy } from '../temporal/own-copy.js';
 
@@ -86,7 +87,7 @@ type WorkflowSource = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | '
 type Bundle = NonNullable<WorkerOptions['workflowBundle']>;
 
 async function bundleFor(options: WorkflowSourceOptions): Promise<Bundle> {
-  if (options.workflowBundle) return checked(options.workflowBundle);
+  if (options.workflowBundle) return checked(options.workflowBundle, options);
   if (options.workflowsPath !== undefined) return bundleOf(options.workflowsPath, options);
   const { payloadConverterPath, failureConverterPath: ofFailures } = options.dataConverter ?? {};
   const encrypted = ofFailures === encryptedBundle.failureConverterPath;
@@ -111,11 +112,13 @@ async function codeOf(bundle: Bundle): Promise<string> {
   return 'code' in bundle ? bundle.code : readFile(bundle.codePath, 'utf8');
 }
 
-async function checked(bundle: Bundle): Promise<Bundle> {
+async function checked(bundle: Bundle, { dataConverter }: WorkflowSourceOptions): Promise<Bundle> {
   const code = await codeOf(bundle);
   requireOneCopy(code);
+  const isEncrypted = dataConverter?.failureConverterPath === encryptedBundle.failureConverterPath;
   // Each is a text of one interceptor.
-  if ([earlyQueryText, apiCallsHeader].every((text) => code.includes(text))) return bundle;
+  const texts = [earlyQueryText, apiCallsHeader, ...(isEncrypted ? [refusedSignalText] : [])];
+  if (texts.every((text) => code.includes(text))) return bundle;
   const mend = 'pass `SandflowPlugin`, `unencryptedBundle` or `encryptedBundle` to `bundleWorkflowCode`';
   throw new SandflowError('bad_argument', `The workflow bundle lacks an interceptor of sandflow: ${mend}.`);
 }
@@ -134,16 +137,14 @@ async function bundleOf(workflowsPath: string, options: WorkflowSourceOptions) {
     }),
   );
   requireOneCopy(bundle.code);
-  if (requiresWorkflows(bundle.code)) return bundle;
+  if (workflowsPath === workflowModule('index') || exportsWorkflows(bundle.code)) return bundle;
   const mend = "add the line `export * from 'sandflow/workflows';`";
   throw new SandflowError('bad_argument', `${workflowsPath} lacks the workflows of sandflow: ${mend}.`);
 }
 
-/** True if a module of the bundle requires sandflow's workflows. That they are preloaded is no sign of it. */
-function requiresWorkflows(code: string): boolean {
-  const preloaded = /preloadModules\(\) \{([^}]*)\}/.exec(code)?.[1] ?? '';
-  const id = /"([^"]*\/workflows\/index\.[jt]s)"/.exec(preloaded)?.[1];
-  return id !== undefined && code.split(`"${id}")`).length > 2;
+/** True if two modules export a workflow that only sandflow's own module and one of the user that exports all of it do. */
+function exportsWorkflows(code: string): boolean {
+  return code.split('fanoutChunk: () => (/* reexport safe */').length > 2;
 }
 
 /**

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
-import { type ActivityInterceptorsFactory, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  type ActivityInterceptorsFactory,
+  bundleWorkflowCode,
+  NativeConnection,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { followTaskQueue, forkTaskQueue, jobWorkflowId, notifyTaskQueue } from '../../src/addresses/addresses.js';
 import { createEncryptedDataConverter } from '../../src/encryption/index.js';
@@ -123,6 +129,32 @@ describe('a worker of yours with the plugin', () => {
     await plugged.close();
   });
 
+  it('encrypts once, with a bundle that the plugin made, also if the connection has a plugin of its own', async () => {
+    const taskQueue = 'yours-encrypted';
+    const ring = ringOf('one');
+    const converter = () => createEncryptedDataConverter(ring, { requireEncrypted: true });
+    const sandflow = new SandflowPlugin({ client: stand.api, results: stand.results, dataConverter: converter() });
+    const ofConnection = [new SandflowPlugin({ dataConverter: converter() })];
+    const own = await NativeConnection.connect({ address: inject('temporalAddress'), plugins: ofConnection });
+    const workflowBundle = await bundleWorkflowCode({ workflowsPath, plugins: [sandflow] });
+    const options = { connection: own, taskQueue, activities: { label: async () => 'label' } };
+    const clear = { codePath: inject('workflowBundlePath') };
+    const refused = Worker.create({ ...options, workflowBundle: clear, plugins: [sandflow] });
+    await expect(refused).rejects.toThrow('lacks an interceptor of sandflow');
+
+    const worker = await Worker.create({ ...options, workflowBundle, plugins: [sandflow] });
+    const running = worker.run();
+    await expect(worker.run()).rejects.toThrow();
+    const client = new Client({ connection: own, dataConverter: converter() });
+    const args: Parameters<typeof fix> = [deployment, 'encrypted-child', script('echo fixed')];
+    const workflowId = jobWorkflowId(deployment, 'yours-encrypted');
+    const fixed = client.workflow.execute<typeof fix>('fix', { workflowId, taskQueue, args });
+    expect(await fixed).toEqual([expect.stringContaining('fixed'), 'checked\n']);
+    worker.shutdown();
+    await running;
+    await own.close();
+  });
+
   it('ends, with the cause, if a worker of another queue cannot start, and holds nothing then', async () => {
     const taskQueue = 'yours-taken';
     const own = await NativeConnection.connect({ address: inject('temporalAddress') });
@@ -150,7 +182,7 @@ describe('a worker of yours with the plugin', () => {
   it('says what is wrong before it runs', async () => {
     const parts = { client: stand.api, results: stand.results };
     const refusals = [
-      [{}, {}, 'client is missing'],
+      [{ client: stand.api }, {}, 'results is missing'],
       [parts, { activities: { getSandbox: async () => null } }, 'sandflow has activities named getSandbox'],
       [{ ...parts, forksPerSecond: 0 }, {}, 'forksPerSecond must be'],
     ] as const;

@@ -5,7 +5,7 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { log, type WorkflowInterceptors } from '@temporalio/workflow';
-import { isRefusedInput } from '../../src/protocol/refused-input.js';
+import { isRefusedInput, refusedSignalText } from '../../src/protocol/refused-input.js';
 
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [
@@ -16,7 +16,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       handleSignal(input, next) {
         if (!input.args.some(isRefusedInput)) return next(input);
         // A dropped signal does no harm: signals are only hints, or are sent again.
-        log.warn('A signal was dropped because it was not encrypted.', { signal: input.signalName });
+        log.warn(refusedSignalText, { signal: input.signalName });
         return Promise.resolve();
       },
       validateUpdate(input, next) {

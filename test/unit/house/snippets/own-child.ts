@@ -1,4 +1,4 @@
-import { executeChild, proxyActivities } from '@temporalio/workflow';
+import { ApplicationFailure, executeChild, proxyActivities } from '@temporalio/workflow';
 import type { SandflowActivities } from '../../../../activities/index.js';
 import { createThenPrompt } from '../../../../workflows/index.js';
 import { ownJob } from '../../../../workflows/waiting.js';
@@ -14,7 +14,9 @@ const { runCommand, stopSandbox } = proxyActivities<SandflowActivities>({
 export async function fix(deployment: string, jobId: string, prompt: string): Promise<readonly string[]> {
   const job = ownJob({ deployment, jobId, prompts: [{ prompt }], end: 'keep' });
   const { outcome, sandboxId, prompts, error } = await executeChild(createThenPrompt, job);
-  if (outcome !== 'completed' || sandboxId === null) throw new Error(`The job ended as ${outcome}: ${error?.message}`);
+  if (outcome !== 'completed' || sandboxId === null) {
+    throw ApplicationFailure.nonRetryable(`The job ended as ${outcome}: ${error?.message}`);
+  }
   const { stdout } = await runCommand({ sandboxId, body: { command: 'echo checked' } });
   await stopSandbox({ sandboxId });
   return [prompts[0]?.result ?? '', stdout];
