@@ -6,11 +6,12 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'jobs show': ['sandflow jobs show nightly-42', 'sandflow jobs show nightly-42 --json | jq .outcome'],
   'jobs watch': ['sandflow jobs watch nightly-42', 'sandflow jobs watch nightly-42 --get out/report.md --quiet'],
   'jobs prompt': ['sandflow jobs prompt nightly-42 "Now shorten it."', 'git diff | sandflow jobs prompt nightly-42 -'],
-  'jobs cancel': ['sandflow jobs cancel nightly-42 --wait'],
+  'jobs cancel': ['sandflow jobs cancel nightly-42 --wait', 'sandflow jobs cancel --label team=search --dry-run'],
   'jobs resolve': [
     'sandflow jobs resolve nightly-42 --resend                       it was never sent',
     'sandflow jobs resolve nightly-42 --sent --sandbox bx_2345abcd   it created this sandbox',
     'sandflow jobs resolve nightly-42 --abandon                      end the job',
+    'sandflow jobs resolve --label team=search --resend              every job of a team that waits for a decision',
   ],
   'fanout show': ['sandflow fanout show nightly-42'],
   'fanout watch': [

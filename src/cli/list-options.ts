@@ -1,16 +1,29 @@
-/** The options that lists of jobs and of batches share. */
-import { collect, type Parent } from './command.js';
+/** The options that choose jobs and batches: for lists, and for commands that act on what they choose. */
+import type { OptionValues } from '@commander-js/extra-typings';
+import { type AnyCommand, collect, type Parent } from './command.js';
 
-/** `jobs list` and `fanout list`. @param noun what is listed, in the plural */
-export const declareListOf = (parent: Parent, noun: 'jobs' | 'batches') =>
-  parent
-    .command('list')
-    .description(`List the ${noun} of this deployment, newest first`)
-    .option('--open', `only running ${noun}`)
-    .option('--failed', `only ${noun} that ended, but not as completed or cancelled, or that lack a file`)
+type Noun = 'jobs' | 'batches';
+
+export const failedText = (noun: Noun) =>
+  `only ${noun} that ended, but not as completed or cancelled, or that lack a file`;
+
+/** @param noun what is chosen */
+export const withFilters = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>, noun: Noun) =>
+  command
     .option('--since <when>', `only ${noun} that started or ended since: a duration like 12h or 1d, or a date`)
     .option('--label <name=value>', `only ${noun} with this label (repeatable)`, collect, [])
-    .option('--schedule <name>', `only ${noun} that this schedule started`)
+    .option('--schedule <name>', `only ${noun} that this schedule started`);
+
+/** `jobs list` and `fanout list`. */
+export const declareListOf = (parent: Parent, noun: Noun) =>
+  withFilters(
+    parent
+      .command('list')
+      .description(`List the ${noun} of this deployment, newest first`)
+      .option('--open', `only running ${noun}`)
+      .option('--failed', failedText(noun)),
+    noun,
+  )
     .option('--limit <count>', `maximum number of ${noun} to list`, '50')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', listHelp(noun === 'jobs' ? 'jobs' : 'fanout'));

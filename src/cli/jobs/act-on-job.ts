@@ -90,9 +90,13 @@ function againText(jobId: string): string {
   return `Job ${jobId} was already being cancelled; it now skips collecting files.`;
 }
 
-export async function resolveCall(jobId: string, options: ResolveJobOptions, context: CommandContext): Promise<void> {
+export async function resolveCall(
+  jobId: string,
+  resolution: Resolution,
+  options: Pick<ResolveJobOptions, 'updateId' | 'json'>,
+  context: CommandContext,
+): Promise<void> {
   const { io } = context;
-  const resolution = resolutionOf(options);
   const { step } = await withPlatform(context, { needsWorker: true }, async ({ temporal, config }) => {
     const { resolveJob } = await import('../../workflow-client/jobs/job-client.js');
     return resolveJob(temporal, { deployment: config.deployment, jobId }, resolution, { updateId: options.updateId });
@@ -101,7 +105,8 @@ export async function resolveCall(jobId: string, options: ResolveJobOptions, con
   else io.stderr.write(`Resolved the ${step} of job ${jobId}: ${resolution.action}.\n`);
 }
 
-function resolutionOf(options: ResolveJobOptions): Resolution {
+/** @throws UsageError */
+export function resolutionOf(options: ResolveJobOptions): Resolution {
   const { sandbox: sandboxId, conversation: conversationId, promptId } = options;
   const actions = (['sent', 'resend', 'abandon'] as const).filter((action) => options[action]);
   const [action] = actions;

@@ -33,8 +33,15 @@ export const addJobs: AddCommand = (parent, context) => {
     const { watchAgain } = await import('./act-on-job.js');
     context.exitCode = await watchAgain(jobId, options, context);
   });
-  declareRerun(jobs).action(async (jobId, options) => {
+  declareRerun(jobs).action(async (given, options) => {
     context.undone = 'started no job';
+    const { oneJob, rerunMany } = await import('./act-on-many.js');
+    const ofOne = { '--id': options.id, '--get': options.get, '--watch-deadline': options.watchDeadline };
+    const jobId = oneJob(given, options, ofOne);
+    if (jobId === undefined) {
+      context.exitCode = await rerunMany(options, context);
+      return;
+    }
     const { readRerun } = await import('./read-rerun.js');
     const read = await readRerun(jobId, options, context.io);
     const { rerunEarlier } = await import('./start-from-earlier.js');
@@ -43,13 +50,23 @@ export const addJobs: AddCommand = (parent, context) => {
   declarePrompt(jobs).action(async (jobId, text, options) =>
     (await import('./act-on-job.js')).sendPrompt(jobId, text, options, context),
   );
-  declareCancel(jobs).action(async (jobId, options) => {
+  declareCancel(jobs).action(async (given, options) => {
+    const { cancelMany, oneJob } = await import('./act-on-many.js');
     const { cancelAndReport } = await import('./act-on-job.js');
-    context.exitCode = await cancelAndReport(jobId, options, context);
+    const jobId = oneJob(given, options, { '--wait': options.wait });
+    const act = jobId === undefined ? cancelMany(options, context) : cancelAndReport(jobId, options, context);
+    context.exitCode = await act;
   });
-  declareResolve(jobs).action(async (jobId, options) =>
-    (await import('./act-on-job.js')).resolveCall(jobId, options, context),
-  );
+  declareResolve(jobs).action(async (given, options) => {
+    const { oneJob, resolveMany } = await import('./act-on-many.js');
+    const { resolutionOf, resolveCall } = await import('./act-on-job.js');
+    const { sandbox, conversation, promptId, updateId } = options;
+    const ofCall = { '--sandbox': sandbox, '--conversation': conversation, '--prompt-id': promptId };
+    const jobId = oneJob(given, options, { ...ofCall, '--update-id': updateId });
+    const resolution = resolutionOf(options);
+    if (jobId === undefined) context.exitCode = await resolveMany(resolution, options, context);
+    else await resolveCall(jobId, resolution, options, context);
+  });
 };
 
 /** `sandflow continue`: a follow-up to a job that has ended. */

@@ -15,7 +15,7 @@ import type { ListOptions } from './options.js';
 const maxReasons = 3;
 
 /** The largest `--limit`. */
-const mostListed = 10_000;
+export const mostListed = 10_000;
 
 type ListCommand = (options: ListOptions, context: CommandContext) => Promise<void>;
 
@@ -38,6 +38,15 @@ export const printBatches = listCommand(
   },
 );
 
+/** @throws UsageError */
+export function filterOf(
+  { since, label, schedule }: Pick<ListOptions, 'since' | 'label' | 'schedule'>,
+  nowMs: number,
+): Pick<ListJobsOptions, 'since' | 'labels'> {
+  const ofSchedule = schedule !== undefined && { [scheduleLabel]: schedule };
+  return { since: parseSince(since, nowMs), labels: { ...parseLabelPairs(label), ...ofSchedule } };
+}
+
 /** A workflow that completed without a readable outcome has ended, nobody knows how. */
 const statusText = (status: string) => (status === 'completed' ? 'ended' : status);
 
@@ -55,17 +64,16 @@ function listCommand<Row extends ListedWorkflow>(
     readonly counts?: (row: Row) => string | null;
   },
 ): ListCommand {
-  return async ({ open, failed, since: when, label, schedule, limit: count, json }, context) => {
+  return async ({ open, failed, limit: count, json, ...given }, context) => {
     const { io } = context;
     const limit = parseCount(count, '--limit', 1, mostListed);
     if (open && failed) throw new UsageError('--failed lists what has ended: it cannot be used with --open.');
     const nowMs = Date.now();
-    const since = parseSince(when, nowMs);
-    const labels = { ...parseLabelPairs(label), ...(schedule !== undefined && { [scheduleLabel]: schedule }) };
+    const filter = { open, failed, ...filterOf(given, nowMs) };
     const read = await load();
     const { hasFailed } = await import('../../workflow-client/list-executions.js');
     const found = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
-      read(temporal, { deployment, open, failed, since, labels, limit: limit + 1 }),
+      read(temporal, { deployment, ...filter, limit: limit + 1 }),
     );
     const rows = found.slice(0, limit);
     const cells = (row: Row) => {

@@ -1,5 +1,6 @@
-import { collect, type OptionsOf, type Parent } from '../command.js';
-import { declareListOf } from '../list-options.js';
+import type { OptionValues } from '@commander-js/extra-typings';
+import { type AnyCommand, collect, type OptionsOf, type Parent } from '../command.js';
+import { declareListOf, failedText, withFilters } from '../list-options.js';
 import { withSettings } from '../settings/options.js';
 
 export const declareJobs = (parent: Parent) =>
@@ -7,25 +8,38 @@ export const declareJobs = (parent: Parent) =>
 
 export const declareList = (parent: Parent) => declareListOf(parent, 'jobs');
 
+/** The options of a command that acts on one job, or on those that filters choose. */
+const withSelection = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
+  withFilters(command, 'jobs')
+    .option('--dry-run', 'show the jobs that would be chosen, without changes')
+    .option('--yes', 'skip the confirmation for chosen jobs')
+    .option('--json', 'print one JSON object on stdout');
+
 const rerunHelp = `
 Examples:
   sandflow jobs rerun nightly-42                  the same prompts, files and options, as a new job
   sandflow jobs rerun nightly-42 --id nightly-43
+  sandflow jobs rerun --failed --since 1d --label team=search --dry-run
+
+Without an id, each job that has ended and that the options choose is started again, under an id that follows from it:
+a repeated command starts none twice. It ends once the jobs are started.
 
 Prompts that \`sandflow jobs prompt\` added to the earlier job are not repeated.
 `;
 
 export const declareRerun = (parent: Parent) =>
-  parent
-    .command('rerun')
-    .description('Start a new job with the input of an earlier one, and watch it')
-    .argument('<job>', 'id of the earlier job')
+  withSelection(
+    parent
+      .command('rerun')
+      .description('Start a new job with the input of an earlier one, and watch it; or many, with --failed or --label')
+      .argument('[job]', 'id of the earlier job')
+      .option('--failed', failedText('jobs')),
+  )
     .option('--id <job>', 'id of the new job (default: a new id)')
     .option('--no-check', 'start without asking the service whether the sandbox or snapshot of the job exists')
     .option('--get <remote[:local]>', 'where to save a file that the job collects (repeatable)', collect, [])
     .option('--detach', 'start the job, print its id and exit')
     .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')
-    .option('--json', 'print one JSON object on stdout')
     .option('--quiet', 'print warnings only, no progress')
     .addHelpText('after', rerunHelp);
 
@@ -109,30 +123,37 @@ export const declarePrompt = (parent: Parent) =>
 const cancelHelp = `
 Cancelling interrupts the agent, collects the files that exist (marked partial) within a share of the clean-up time, and
 then stops, deletes or keeps the sandbox, as set by --end. Cancel again to skip collecting files.
+
+Without an id, each job that runs and that the options choose is cancelled. A repeated command leaves those that are
+being cancelled as they are.
 `;
 
 export const declareCancel = (parent: Parent) =>
-  parent
-    .command('cancel')
-    .description('Cancel a job: interrupt its agent, then stop, delete or keep its sandbox')
-    .argument('<job>', 'id of the job')
+  withSelection(
+    parent
+      .command('cancel')
+      .description('Cancel a job, or many: interrupt its agent, then stop, delete or keep its sandbox')
+      .argument('[job]', 'id of the job')
+      .option('--open', 'every job that runs'),
+  )
     .option('--wait', 'wait until the job has ended')
-    .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', cancelHelp);
 
 export const declareResolve = (parent: Parent) =>
-  parent
-    .command('resolve')
-    .description('Resolve a call whose outcome is unknown')
-    .argument('<job>', 'id of the job')
+  withSelection(
+    parent
+      .command('resolve')
+      .description('Resolve a call whose outcome is unknown, of one job or of many')
+      .argument('[job]', 'id of the job')
+      .option('--open', 'every job that waits for a decision'),
+  )
     .option('--sent', 'the call took effect: adopt its result')
     .option('--resend', 'the call had no effect: send it again')
     .option('--abandon', 'end the job as outcome_unknown')
     .option('--sandbox <id>', 'with --sent for a create: the sandbox that it created')
     .option('--conversation <id>', 'with --sent for a prompt: its conversation, if known')
     .option('--prompt-id <id>', 'with --sent for a prompt: its id, if known')
-    .option('--update-id <id>', updateIdText)
-    .option('--json', 'print one JSON object on stdout');
+    .option('--update-id <id>', updateIdText);
 
 export type ListOptions = OptionsOf<typeof declareList>;
 export type RerunJobOptions = OptionsOf<typeof declareRerun>;

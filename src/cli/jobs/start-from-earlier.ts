@@ -15,7 +15,7 @@ import type { ContinueJobOptions, RerunJobOptions } from './options.js';
 import type { ContinueCommand, RerunCommand } from './read-rerun.js';
 
 interface FromEarlier {
-  readonly options: RerunJobOptions;
+  readonly options: RerunJobOptions | ContinueJobOptions;
   readonly context: CommandContext;
   /** Reads the input of the new job from the earlier one. */
   readonly read: (temporal: Client, earlier: JobAddress) => Promise<EarlierJob>;

@@ -273,16 +273,22 @@ export async function resolveJob(
  * Cancels a job. The job interrupts the agent, collects the existing files, and stops, deletes or keeps the sandbox as
  * its input says. It ends as `cancelled`. A second cancel skips the collection of files. Returns when Temporal has
  * accepted the request.
+ * @param options.once true: a second cancel changes nothing. Default: false
  * @returns `again`: true if the job was cancelled before
  * @throws SandflowError `job_not_found`, `job_ended`
  * @example
  * const { again } = await cancelJob(client, { deployment, jobId: 'fix-1' });
  */
-export async function cancelJob(client: Client, job: JobAddress): Promise<{ readonly again: boolean }> {
+export async function cancelJob(
+  client: Client,
+  job: JobAddress,
+  { once = false }: { readonly once?: boolean } = {},
+): Promise<{ readonly again: boolean }> {
   // Temporal accepts a cancel request for a closed workflow without an error.
   const { status, raw } = await describeJob(client, job);
   if (status.name !== 'RUNNING') throw endedError(askedJob(job));
   const again = raw.workflowExtendedInfo?.cancelRequested === true;
+  if (again && once) return { again };
   const handle = jobHandle(client, job);
   await askWorkflow(
     client,

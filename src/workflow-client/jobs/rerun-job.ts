@@ -1,11 +1,13 @@
 /** Starts a job again from the input of an earlier one. */
 
 import type { Client } from '@temporalio/client';
+import { maxDeploymentAndJobIdLength } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobExecution, JobInput } from '../../protocol/job/job-input.js';
 import { requireOptions } from '../../settings/required-options.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { firstInput } from '../first-input.js';
+import { contentDigest } from '../input-digest.js';
 import { type Labels, labelsIn } from '../labels.js';
 import { differingJob } from './differing-input.js';
 import {
@@ -52,6 +54,19 @@ export async function rerunJob(
   const found = await startJob(client, again, { ...options, labels });
   if (!found.started) await requireSame(client, parseJobInput(again));
   return found;
+}
+
+/** The end of the ids that `rerunIdOf` gives. */
+export const rerunSuffix = /-r[0-9a-f]{8}$/;
+
+/**
+ * The id for the rerun of one execution of a job: always the same, so that a repeated rerun starts nothing.
+ * @param startedAt when that execution started, as lists show it
+ */
+export function rerunIdOf({ deployment, jobId }: JobAddress, startedAt: string): string {
+  const suffix = `-r${contentDigest([jobId, startedAt]).slice(0, 8)}`;
+  const room = maxDeploymentAndJobIdLength - deployment.length - suffix.length;
+  return `${jobId.replace(rerunSuffix, '').slice(0, room).replace(/-$/, '')}${suffix}`;
 }
 
 /**

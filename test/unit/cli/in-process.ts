@@ -10,7 +10,8 @@ export interface CliOutcome {
 }
 
 export interface InProcessOptions {
-  readonly stdin?: string;
+  /** A function is called when the command reads, such as an answer. */
+  readonly stdin?: string | (() => Promise<string>);
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Replaces reading `env`. A test that passes one that throws proves that nothing was configured or started. */
@@ -19,6 +20,10 @@ export interface InProcessOptions {
   readonly interrupted?: AbortSignal;
   /** Called with the stderr so far. */
   readonly onStderr?: (text: string) => void;
+  /** Called with the stdout so far. */
+  readonly onStdout?: (text: string) => void;
+  /** True for messages on a terminal, where a person can answer. */
+  readonly isTTY?: boolean;
 }
 
 /** Runs the command line in this process, with pipes as its streams. */
@@ -28,10 +33,16 @@ export async function cli(args: readonly string[], options: InProcessOptions = {
   let stderr = '';
   const exitCode = await runCli(args, {
     stdin: (async function* () {
-      yield options.stdin ?? '';
+      yield typeof options.stdin === 'function' ? await options.stdin() : (options.stdin ?? '');
     })(),
-    stdout: { write: (text) => (stdout += text) },
+    stdout: {
+      write(text) {
+        stdout += text;
+        options.onStdout?.(stdout);
+      },
+    },
     stderr: {
+      isTTY: options.isTTY,
       write(text) {
         stderr += text;
         options.onStderr?.(stderr);

@@ -25,6 +25,7 @@ const checks: readonly (readonly [command: string, file: string])[] = [
   ['jobs list', 'jobs/list-jobs.ts'],
   ['jobs rerun and continue', 'jobs/read-rerun.ts'],
   ['jobs watch, prompt, cancel and resolve', 'jobs/act-on-job.ts'],
+  ['jobs cancel, rerun and resolve of many', 'jobs/act-on-many.ts'],
   ['jobs show', 'connect/require-id.ts'],
   ['stop', 'stops/stop-request.ts'],
   ['stops list', 'stops/list-stops.ts'],
