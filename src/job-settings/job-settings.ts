@@ -15,6 +15,8 @@ const notifies = (what: string) =>
   `notify a URL, slack:URL, teams:URL or discord:URL when the ${what} ends or is blocked`;
 const escalates = (whose: string) =>
   `what to do if the stop ${whose} goes on failing, such as "30m: resume-and-stop, 2h: notify"; see \`stop\``;
+const priorities = 'where tasks wait for a worker, those of 1 go before those of 5 (default: 3)';
+const fairness = 'keys share the workers evenly, however many jobs each has; a batch is one key';
 const furtherFields = 'further fields of the request';
 const otherSources = ['source', 'snapshot'];
 
@@ -353,6 +355,25 @@ export const jobSettings = {
   timing: { kind: 'timing', of: 'job' },
   /** History length, in events, after which the job continues as a new run. Default: when Temporal suggests it. */
   maxHistoryEvents: { kind: 'count', least: 1, of: 'job' },
+  /** Which tasks go first where many wait for a worker: those of 1 before those of 5. Default: 3. */
+  priority: {
+    kind: 'count',
+    value: '<1-5>',
+    least: 1,
+    most: 5,
+    of: 'job',
+    batch: {},
+    on: { run: { help: priorities, rare: true }, fanout: { help: priorities, rare: true } },
+  },
+  /** Tasks of the same priority are shared evenly among keys. Default: the id of the batch; jobs without a key share one. */
+  fairnessKey: {
+    kind: 'name',
+    // Temporal refuses a longer one.
+    most: 64,
+    of: 'job',
+    batch: {},
+    on: { run: { help: fairness, rare: true }, fanout: { help: fairness, rare: true } },
+  },
   labels: {
     kind: 'labels',
     of: 'command',

@@ -87,6 +87,7 @@ export interface Setting {
   /** True if the text never names a file, whatever it says. */
   readonly asIs?: true;
   readonly least?: number;
+  /** Of a count, or the bytes of a name. */
   readonly most?: number;
   /** Default of a job, or of a policy that alone has the field. A field with a default is always there. */
   readonly default?: unknown;

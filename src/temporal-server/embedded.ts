@@ -3,6 +3,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -136,7 +137,10 @@ function serverArguments({ port, uiPort, uiHost, namespace, databaseFile }: Serv
   const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'];
   // The server takes the path for a URI: `%`, `?` and `#` in a folder's name would lead elsewhere. So it runs in the folder.
   const file = databaseFile === undefined ? [] : ['--db-filename', basename(databaseFile), ...pragmas];
-  const dynamic = [...dynamicConfig, shutHttpApi()].flatMap((value) => ['--dynamic-config-value', value]);
+  const dynamic = [...dynamicConfig, sharing(databaseFile), shutHttpApi()].flatMap((value) => [
+    '--dynamic-config-value',
+    value,
+  ]);
   const log = ['--log-level', 'warn', '--log-format', 'json'];
   return ['server', 'start-dev', ...where, ...ui, ...file, ...dynamic, ...log];
 }
@@ -154,6 +158,17 @@ export const dynamicConfig = [
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
 ];
+
+/**
+ * Fairness keys share a queue only if it is made for that: this version of the server loses the tasks that wait in it when it
+ * changes. So a database has fairness from its beginning, or priorities alone.
+ */
+export function sharing(databaseFile: string | undefined): string {
+  const mark = `${databaseFile}.fair`;
+  if (databaseFile !== undefined && !existsSync(databaseFile)) writeFileSync(mark, '', { mode: 0o600 });
+  const isFair = databaseFile === undefined || existsSync(mark);
+  return `matching.${isFair ? 'enableFairness' : 'useNewMatcher'}=true`;
+}
 
 /**
  * In addition to gRPC the server has an HTTP API that cannot be disabled and accepts a plain POST from anybody, web

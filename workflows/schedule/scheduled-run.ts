@@ -22,6 +22,7 @@ import {
 } from '@temporalio/workflow';
 import { cleanupPrefix, jobWorkflowId } from '../../src/addresses/addresses.js';
 import { scheduledRunId } from '../../src/addresses/schedule-addresses.js';
+import { taskPriority } from '../../src/protocol/job/task-priority.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
 import type {
   ScheduledBatch,
@@ -74,12 +75,14 @@ async function startOnce({ deployment, work }: ScheduledRunInput, id: string): P
         return await startChild(workflowTypes.createThenPrompt, {
           ...options,
           workflowId: jobWorkflowId(deployment, id),
+          priority: taskPriority(work.input),
           args: [{ ...work.input, jobId: id }],
         });
       case 'batch':
         return await startChild(workflowTypes.forkFanout, {
           ...options,
           workflowId: jobWorkflowId(deployment, id),
+          priority: taskPriority(work.input.policy, id),
           args: [{ ...work.input, batchId: id }],
         });
       case 'cleanup':

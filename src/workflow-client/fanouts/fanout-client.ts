@@ -12,6 +12,7 @@ import { SandflowError } from '../../errors/sandflow-error.js';
 import type { BatchInput, ChunkPlace } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
 import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
+import { taskPriority } from '../../protocol/job/task-priority.js';
 import type { BatchEndMemo, OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
 import { fanoutPlacesQuery, fanoutProgressQuery, workflowTypes } from '../../protocol/messages.js';
 import type { ResultStore } from '../../result-store/index.js';
@@ -140,6 +141,7 @@ export async function launchBatch(
     args: [input],
     workflowIdReusePolicy,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+    priority: taskPriority(input.policy, input.batchId),
     memo: { ...memo },
     staticSummary: input.title ?? input.batchId,
   });

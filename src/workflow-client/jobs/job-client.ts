@@ -14,6 +14,7 @@ import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobInput, NewJob, PromptStep } from '../../protocol/job/job-input.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { JobResult } from '../../protocol/job/job-result.js';
+import { taskPriority } from '../../protocol/job/task-priority.js';
 import type { OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
 import {
   progressQuery,
@@ -121,6 +122,7 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
           ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
           : WorkflowIdReusePolicy.REJECT_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+        priority: taskPriority(checked),
         memo: { ...memo },
         staticSummary: summary,
       },

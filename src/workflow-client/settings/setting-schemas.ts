@@ -85,7 +85,8 @@ const stopAt = z.discriminatedUnion('kind', [
 /** The schema of each kind of value. */
 export const schemas = {
   choice: ({ values = [] }: Setting) => z.enum(values as readonly [string, ...string[]]),
-  name: () => nameSchema,
+  name: ({ most = 800 }: Partial<Setting> = {}) =>
+    nameSchema.refine((name) => bytesOf(name) <= most, `must not be longer than ${most} bytes`),
   text: () => textSchema,
   duration: () => longMsSchema,
   ttl: () => z.number().int().positive().max(maxTtlSeconds, 'must be at most 100 years'),
