@@ -8,6 +8,7 @@ import { usedMessages } from './used-messages.mjs';
 /** These have native code, read files beside their own code, are used by servers only, or may not be installed. */
 const unpacked = [
   '@aws-sdk/client-s3',
+  '@opentelemetry/api',
   '@temporalio/worker',
   '@temporalio/core-bridge',
   '@grpc/proto-loader',

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Client } from '@temporalio/client';
 import { parseSandboxWebhookEvent, type SandboxWebhookEvent } from '../contract/records/webhook-events.js';
 import type { SandboxEvent } from '../protocol/messages.js';
+import { inSpan } from '../tracing/trace-context.js';
 import { type RefusalReason, verifyDelivery } from '../webhook/index.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog, SecretSource } from './bridge-options.js';
@@ -76,7 +77,10 @@ export async function receiveDelivery(
   const { signalTimeoutMs: timeoutMs, client, listeners } = receiver;
   listeners.noteDelivery();
   const { mayBeOpen } = listeners;
-  const outcomes = await signalEvent(client, addressesOf(event), signalOf(event), { timeoutMs, mayBeOpen });
+  const attributes = { 'sandflow.event': event.type, 'sandflow.sandbox': event.sandboxId };
+  const outcomes = await inSpan({ name: 'webhook delivery', headers, attributes }, () =>
+    signalEvent(client, addressesOf(event), signalOf(event), { timeoutMs, mayBeOpen }),
+  );
   for (const outcome of outcomes) count(outcome, event, metrics, log);
   return outcomes.some(({ result }) => result === 'unavailable') ? 'unavailable' : 'accepted';
 }

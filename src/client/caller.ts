@@ -14,6 +14,7 @@ import { idempotencyKeyHeader } from '../contract/requests/sandbox-requests.js';
 import { headerSecret } from '../secrecy/known-secrets.js';
 import { stableJson } from '../texts/stable-json.js';
 import { isLoopbackHost } from '../texts/urls.js';
+import { traceHeaders } from '../tracing/trace-context.js';
 import type {
   CallName,
   CreateOptions,
@@ -102,6 +103,7 @@ export function createCaller(given: SandboxClientOptions) {
     options.signal?.throwIfAborted();
     const key = headerSecret('The API key', typeof given.apiKey === 'string' ? given.apiKey : await given.apiKey());
     const headers: Record<string, string> = {
+      ...(await traceHeaders()),
       'user-agent': await ownUserAgent(),
       ...sent.headers,
       authorization: `Bearer ${key}`,

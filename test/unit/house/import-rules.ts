@@ -41,7 +41,8 @@ export const importRules: readonly Rule[] = [
     own: ['src/contract/workflow-safe', 'src/errors', 'src/job-settings', 'src/texts'],
     packages: ['@temporalio/workflow'],
   },
-  { part: 'src/client', own: [...ground, 'src/contract'], packages: ['node:', 'undici', 'zod'] },
+  { part: 'src/tracing', own: [], packages: ['node:', '@opentelemetry/api'] },
+  { part: 'src/client', own: [...ground, 'src/contract', 'src/tracing'], packages: ['node:', 'undici', 'zod'] },
   { part: 'src/webhook', own: [...ground, 'src/contract'], packages: ['node:'] },
   { part: 'src/os', own: [...ground], packages: ['node:', 'libsql'] },
   { part: 'src/s3', own: [...ground], packages: ['node:', '@aws-sdk/client-s3'] },
@@ -134,7 +135,16 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/bridge',
-    own: [...ground, 'src/contract', 'src/addresses', 'src/protocol', 'src/webhook', 'src/os', 'src/temporal'],
+    own: [
+      ...ground,
+      'src/contract',
+      'src/addresses',
+      'src/protocol',
+      'src/webhook',
+      'src/os',
+      'src/temporal',
+      'src/tracing',
+    ],
     packages: ['node:', ...temporalClient, 'prom-client'],
   },
   {

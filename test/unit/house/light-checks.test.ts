@@ -70,10 +70,13 @@ describe('a command loads neither a database nor a server, and the HTTP client o
   });
 });
 
-it('nothing loads the client of S3 before a call to a bucket', () => {
+it.each([
+  ['the client of S3 before a call to a bucket', /^@(?:aws-sdk|smithy)\//, 'src/s3/bucket.ts'],
+  ['OpenTelemetry before an SDK has registered itself', /^@opentelemetry\//, 'src/tracing/trace-context.ts'],
+])('nothing loads %s', (_, packages, user) => {
   const files = sourceFiles('src', 'activities', 'workflows');
   const imports = files.flatMap((file) => importsIn(file, readSource(file)).map((found) => ({ file, ...found })));
-  const ofSdk = imports.filter(({ target }) => target.startsWith('@aws-sdk/') || target.startsWith('@smithy/'));
+  const ofSdk = imports.filter(({ target }) => packages.test(target));
   expect(ofSdk.filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic)).toEqual([]);
-  expect([...new Set(ofSdk.map(({ file }) => file))]).toEqual(['src/s3/bucket.ts']);
+  expect([...new Set(ofSdk.map(({ file }) => file))]).toEqual([user]);
 });
