@@ -1,5 +1,5 @@
-// Makes the pictures of the README in pictures/ from a real batch: npm run pictures. It needs util-linux. The batch runs on a stack of
-// its own, and takes about two minutes.
+// Makes the pictures of the README and of docs/traces.md in pictures/, from a real batch and a real job: npm run pictures. It needs
+// util-linux. They run on a stack of its own, and take about three minutes.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
@@ -60,6 +60,11 @@ const shown = ['fanout', 'packages.csv', '--prompt', '@migrate.md', '--provider'
 const hidden = ['--prepare-put', 'bin:bin', '--prepare-put', 'packages:packages', '--command', 'chmod +x bin/*'];
 const settings = ['--get', 'report.md', '--concurrency', '9', '--id', 'move-dates', '--out', 'results'];
 
+/** The job whose trace is shown. */
+const traced = 'move-search';
+const tracedJob = ['run', '--prompt', '@search.md', '--id', traced, '--setup', 'sleep 2'];
+const itsFiles = ['--put', 'bin:bin', '--put', 'packages/search:packages/search', '--get', 'report.md'];
+
 function writeProject(folder) {
   mkdirSync(join(folder, 'bin'));
   for (const [name, lines] of Object.entries(programs))
@@ -70,6 +75,10 @@ function writeProject(folder) {
   }
   writeFileSync(join(folder, 'packages.csv'), `id,package\n${packages.map(([name]) => `${name},${name}\n`).join('')}`);
   writeFileSync(join(folder, 'migrate.md'), prompt);
+  writeFileSync(
+    join(folder, 'search.md'),
+    prompt.replaceAll('{{package}}', 'search').replaceAll('\nbin/', '\nsh bin/'),
+  );
 }
 
 /** Runs a command of sandflow in a terminal, and returns all that it wrote there. */
@@ -113,6 +122,16 @@ function refuseTraces(text, home) {
   if (trace) throw new Error(`A picture would show ${trace}.`);
 }
 
+function draw(name, title, args, output) {
+  const lines = [`\u001b[2m$\u001b[22m sandflow ${args.join(' ')}`, '', ...output];
+  refuseTraces(lines.join('\n'), home);
+  mkdirSync(pictures, { recursive: true });
+  for (const theme of themes) {
+    const svg = terminalSvg(lines, { theme, columns: terminal.columns, title });
+    writeFileSync(join(pictures, `${name}-${theme}.svg`), svg);
+  }
+}
+
 const home = mkdtempSync(join(tmpdir(), 'sandflow-pictures-'));
 const settingsOfOthers = /^(?:SANDBOX_|SANDFLOW_(?!CACHE$)|TEMPORAL_)/;
 const inherited = Object.entries(process.env).filter(([name]) => !settingsOfOthers.test(name));
@@ -129,16 +148,12 @@ try {
   const { output } = await inTerminal([...shown, ...hidden, ...settings], { cwd: project, env });
   const [best] = framesOf(output).sort((one, other) => worthOf(other) - worthOf(one));
   if (!best) throw new Error(`The batch showed no board:\n${output}`);
-  const lines = [`\u001b[2m$\u001b[22m sandflow ${shown.join(' ')}`, '', ...best];
-  refuseTraces(lines.join('\n'), home);
-  mkdirSync(pictures, { recursive: true });
-  const title = 'The live board of sandflow fanout';
-  for (const theme of themes) {
-    writeFileSync(
-      join(pictures, `board-${theme}.svg`),
-      terminalSvg(lines, { theme, columns: terminal.columns, title }),
-    );
-  }
+  draw('board', 'The live board of sandflow fanout', shown, best);
+  await inTerminal([...tracedJob, ...itsFiles], { cwd: project, env });
+  const look = ['jobs', 'trace', traced];
+  const { output: drawn, exitCode } = await inTerminal(look, { cwd: project, env });
+  if (exitCode !== 0) throw new Error(`The job has no trace:\n${drawn}`);
+  draw('trace', 'The trace of a job', look, drawn.trimEnd().split(/\r?\n/));
 } finally {
   await inTerminal(['down', '--force'], { cwd: project, env });
   rmSync(home, { recursive: true, force: true });

@@ -4,6 +4,10 @@
 export const examples: Readonly<Record<string, readonly string[]>> = {
   jobs: ['sandflow jobs list --open', 'sandflow jobs watch nightly-42'],
   'jobs show': ['sandflow jobs show nightly-42', 'sandflow jobs show nightly-42 --json | jq .outcome'],
+  'jobs trace': [
+    'sandflow jobs trace nightly-42',
+    'sandflow jobs trace nightly-42 --json | curl --json @- http://localhost:4318/v1/traces',
+  ],
   'jobs watch': ['sandflow jobs watch nightly-42', 'sandflow jobs watch nightly-42 --get out/report.md --quiet'],
   'jobs prompt': ['sandflow jobs prompt nightly-42 "Now shorten it."', 'git diff | sandflow jobs prompt nightly-42 -'],
   'jobs cancel': ['sandflow jobs cancel nightly-42 --wait', 'sandflow jobs cancel --label team=search --dry-run'],

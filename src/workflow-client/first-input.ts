@@ -1,5 +1,6 @@
 /** Reads the input of a workflow from its first event, so that no worker has to replay the workflow. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { readPayloads } from '../temporal/read-payloads.js';
 import { type AskedWorkflow, askWorkflow } from './ask-workflow.js';
 
 type Execution = Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>;
@@ -15,16 +16,13 @@ export async function firstInput<Input>(
 
 /** As `firstInput`, for any workflow. @throws what Temporal answers, and the error of a codec */
 export async function readInput<Input>(client: Client, { workflowId, runId }: Execution): Promise<Input | undefined> {
-  const { namespace, loadedDataConverter } = client.options;
+  const { namespace } = client.options;
   const execution = { workflowId, runId };
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace,
     execution,
     maximumPageSize: 1,
   });
-  const payloads = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  let decoded = payloads;
-  for (const codec of loadedDataConverter.payloadCodecs.toReversed()) decoded = await codec.decode(decoded);
-  const [payload] = decoded;
-  return payload ? loadedDataConverter.payloadConverter.fromPayload<Input>(payload) : undefined;
+  const input = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input;
+  return (await readPayloads(client, input?.payloads))[0] as Input | undefined;
 }

@@ -10,6 +10,7 @@ import {
   declareRerun,
   declareResolve,
   declareShow,
+  declareTrace,
   declareWatch,
 } from './options.js';
 
@@ -27,6 +28,11 @@ export const addJobs: AddCommand = (parent, context) => {
     context.jobId = jobId;
     const { showLogs } = await import('./show-logs.js');
     context.exitCode = await showLogs(jobId, options, context);
+  });
+  declareTrace(jobs).action(async (jobId, options) => {
+    context.jobId = jobId;
+    const { showTrace } = await import('./show-trace.js');
+    await showTrace(jobId, options, context);
   });
   declareWatch(jobs).action(async (jobId, options) => {
     context.jobId = jobId;

@@ -96,6 +96,13 @@ export const declareLogs = (parent: Parent) =>
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', logsHelp);
 
+export const declareTrace = (parent: Parent) =>
+  parent
+    .command('trace')
+    .description('Draw when a job did what: its waits, activities, prompts and stop')
+    .argument('<job>', 'id of the job')
+    .option('--json', 'print one JSON object on stdout, as a collector of OpenTelemetry takes it');
+
 export const declareWatch = (parent: Parent) =>
   parent
     .command('watch')

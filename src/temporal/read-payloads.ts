@@ -1,0 +1,13 @@
+import type { Client } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
+
+/** Decodes payloads as the client does. @throws the error of a codec */
+export async function readPayloads(
+  { options }: Pick<Client, 'options'>,
+  payloads: readonly Payload[] | null | undefined,
+): Promise<unknown[]> {
+  const { payloadCodecs, payloadConverter } = options.loadedDataConverter;
+  let decoded = [...(payloads ?? [])];
+  for (const codec of payloadCodecs.toReversed()) decoded = await codec.decode(decoded);
+  return decoded.map((payload) => payloadConverter.fromPayload(payload));
+}
