@@ -34,10 +34,12 @@ const shortestRoundMs = 1_000;
  */
 export function watchRunningActivity(client: SandboxClient, hub: FollowHub) {
   return async function watchRunning(given?: readonly FollowRegistration[]): Promise<readonly number[]> {
-    const { cancellationSignal, client: temporal } = Context.current();
+    const { cancellationSignal, client: temporal, metricMeter } = Context.current();
     const told: number[] = [];
     const lanes = Array.from({ length: toldAtOnce }, () => Promise.resolve(false));
     const followed = given?.map((one, number) => ({ ...one, number })) ?? (await followedBy(cancellationSignal));
+    const follows = metricMeter.createGauge('sandflow_followed_prompts', 'int', undefined, 'Prompts of the follower');
+    follows.set(followed.length);
     const youngestMs = Date.now() - Math.max(...followed.map(({ sinceMs }) => sinceMs));
     const limit = timeLimit(Math.max(shortestRoundMs, Math.min(roundMs, youngestMs)));
     await withAnySignal([cancellationSignal, limit], async (signal) => {
@@ -52,7 +54,7 @@ export function watchRunningActivity(client: SandboxClient, hub: FollowHub) {
         return false;
       };
       await hub.watch(followed, { onRead: runsOn, signal });
-    });
+    }).finally(() => follows.set(0));
     // Another worker goes on at once.
     if (cancellationSignal.aborted) throw cancellationSignal.reason;
     return told;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { BridgeLog } from './bridge-options.js';
 import type { AddressKind, SignalResult } from './signal-event.js';
 
@@ -13,9 +13,27 @@ export interface BridgeMetrics {
   readonly reset: () => void;
 }
 
-/** Registers the bridge's metrics. A registry can hold the metrics of only one bridge. */
-export function createBridgeMetrics(registry: Registry): BridgeMetrics {
+/**
+ * Registers the bridge's metrics. A registry can hold the metrics of only one bridge.
+ * @param countOpen counts the open workflows of each kind; undefined if it is not known
+ */
+export function createBridgeMetrics(
+  registry: Registry,
+  countOpen: () => Promise<Readonly<Record<string, number>> | undefined>,
+): BridgeMetrics {
   const registers = [registry];
+  new Gauge({
+    name: 'sandflow_open_work',
+    help: 'Jobs, items, batches and others that have not ended, of the namespace; each bridge tells the same',
+    labelNames: ['kind'],
+    registers,
+    async collect() {
+      const open = await countOpen();
+      // No number is better than an old one.
+      this.reset();
+      for (const [kind, count] of Object.entries(open ?? {})) this.set({ kind }, count);
+    },
+  });
   const deliveries = new Counter({
     name: 'sandflow_bridge_deliveries_total',
     help: 'Webhook deliveries by result',

@@ -20,6 +20,7 @@ import { createProbe, type Probe } from '../temporal/probe.js';
 import { type BridgeMetrics, createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
 import type { BridgeOptions, SecretSource } from './bridge-options.js';
 import { createOpenListeners } from './open-listeners.js';
+import { createOpenWork } from './open-work.js';
 import { createRefusedDeliveries, type RefusedDeliveries } from './refused-deliveries.js';
 import { createRequestHandler } from './request-handler.js';
 
@@ -74,7 +75,8 @@ export function createBridge(options: BridgeOptions): Bridge {
   const log = logWithoutSecrets(options.log);
   requireCounts({ signalTimeoutMs, maxBodyBytes });
   requireCounts({ closeGraceMs }, 0);
-  const metrics = createBridgeMetrics(registry);
+  const openWork = createOpenWork(client, { log });
+  const metrics = createBridgeMetrics(registry, openWork.count);
   const readiness = createReadiness(client, secrets);
   const listeners = createOpenListeners(client, { log });
   const refusals = createRefusedDeliveries(log, options.headerPrefix);
@@ -126,7 +128,10 @@ export function createBridge(options: BridgeOptions): Bridge {
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, closeGraceMs);
     });
-    await Promise.race([Promise.allSettled([...underWay, listeners.settled(), readiness.settled()]), grace]);
+    await Promise.race([
+      Promise.allSettled([...underWay, listeners.settled(), readiness.settled(), openWork.settled()]),
+      grace,
+    ]);
     // Answers that were just written are sent first. Then idle connections are closed, and busy ones are aborted.
     for (const server of servers) server.closeIdleConnections();
     await Promise.race([closed, grace]);

@@ -14,6 +14,6 @@ export {
   type ReplayReport,
   replayOpenWorkflows,
 } from './replay-open.js';
-export { logTo, serveMetrics } from './serve-metrics.js';
+export { countCallsByCode, histogramBuckets, logTo, serveMetrics } from './serve-metrics.js';
 export { workerVersion } from './version.js';
 export { encryptedBundle, unencryptedBundle, workflowBundlePath } from './workflow-bundle.js';

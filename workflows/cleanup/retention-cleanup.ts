@@ -30,6 +30,7 @@ import { nightMessage } from '../../src/protocol/night-message.js';
 import { planning, storing } from '../shared/activity-options.js';
 import { hasLongHistory, mustMoveOn, toNewVersion } from '../shared/continue-as-new.js';
 import { JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
+import { countEnd } from '../shared/metrics.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { sendNotification } from '../shared/send-notification.js';
 import { continueWithStart } from '../shared/start-memo.js';
@@ -170,6 +171,7 @@ async function report(cleanup: CleanupState, outcome: CleanupOutcome, error: Job
   if (limitProblem)
     log.warn('The limits of the policy let nothing act', { policy: cleanup.cleanup.policy.name, limitProblem });
   const summary = await storeReport(cleanup, cleanup.summary(outcome, error));
+  countEnd('cleanup', summary);
   // Another run tells what was done.
   if (cleanup.cleanup.mode === 'apply' && outcome !== 'another_run')
     await sendNotification(cleanup, 'ended', outcome, nightMessage(summary));

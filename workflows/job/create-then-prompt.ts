@@ -11,6 +11,7 @@ import { allHandlersFinished, CancellationScope, condition } from '@temporalio/w
 import type { JobExecution } from '../../src/protocol/job/job-input.js';
 import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { shortfallOfJob } from '../../src/protocol/shortfall.js';
+import { countEnd } from '../shared/metrics.js';
 import { recordOutcome } from '../shared/outcome-memo.js';
 import { sendNotification } from '../shared/send-notification.js';
 import { continueWithStart } from '../shared/start-memo.js';
@@ -37,6 +38,7 @@ async function runCreateThenPrompt(execution: JobExecution<CarriedJob>): Promise
   }
   const { outcome, error } = result;
   recordOutcome({ outcome, shortfall: shortfallOfJob(result) }, endedSandboxes(job));
+  countEnd('job', result);
   await CancellationScope.nonCancellable(() => sendNotification(job, 'ended', outcome, error?.message ?? null));
   return result;
 }

@@ -1,6 +1,7 @@
 /** The timers of a job: they renew its lease and the auto-stop of its sandbox, and end it at its deadline. */
 import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/addresses/addresses.js';
+import { observeWake } from '../shared/metrics.js';
 import { conditionUntil } from '../shared/shared-timer.js';
 import { renewAutoStopInMs, renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/hold-lease.js';
@@ -20,7 +21,9 @@ async function untilDeadline(job: JobState): Promise<void> {
     const { deadlineAtMs } = job.carried;
     if (deadlineAtMs === null) continue;
     // If the fork of an item becomes `cancelled`, the deadline starts again with the next fork.
-    if (!(await conditionUntil(() => deadlineAtMs !== job.carried.deadlineAtMs, deadlineAtMs, 'deadline'))) return;
+    const isOther = () => deadlineAtMs !== job.carried.deadlineAtMs;
+    if (await conditionUntil(isOther, deadlineAtMs, 'deadline')) continue;
+    return observeWake('deadline', Date.now() - deadlineAtMs);
   }
 }
 

@@ -17,6 +17,7 @@ import type {
 import type { Resolution } from '../../src/protocol/messages.js';
 import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
 import { EventInbox } from '../shared/event-inbox.js';
+import { observePhase } from '../shared/metrics.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import { type CarriedJob, type Milestone, newJob, unsentPrompt } from './carried-job.js';
 import { wasReset } from './was-reset.js';
@@ -105,9 +106,11 @@ export class JobState {
   enter(phase: JobPhase, atMs = Date.now()): void {
     // At the latest here, lists learn when a job that was reset began.
     wasReset(this.carried);
-    if (this.carried.phase === phase && this.outcome === null) return;
+    const { phase: left, sinceMs } = this.carried;
+    if (left === phase && this.outcome === null) return;
     this.carried.phase = phase;
-    this.carried.sinceMs = Math.max(this.carried.sinceMs, Math.min(atMs, Date.now()));
+    this.carried.sinceMs = Math.max(sinceMs, Math.min(atMs, Date.now()));
+    observePhase(left, this.carried.sinceMs - sinceMs);
     this.recordPhase();
     setCurrentDetails(jobDetails(this));
   }

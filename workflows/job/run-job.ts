@@ -7,6 +7,7 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { type JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
+import { countMachineTime } from '../shared/metrics.js';
 import { startTimers } from './deadline-and-renewals.js';
 import { cleanUp, type JobEnding } from './end/clean-up.js';
 import { collectDiff, recordDiffBase } from './end/collect-diff.js';
@@ -73,6 +74,8 @@ export async function runJob(job: JobState): Promise<JobResult | typeof continue
   const result = resultOf(job, ending.outcome, ending.error ?? cleanUpError);
   job.endError = result.error;
   job.enter('ended');
+  const { made, ended = Date.now() } = job.carried.reachedAtMs;
+  if (made !== undefined) countMachineTime('spent', job.sandbox?.type, ended - made);
   return result;
 }
 

@@ -8,6 +8,7 @@ import { isOpenStop, isUsable } from '../../src/contract/workflow-safe/states.js
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { confirmMissing } from './confirm-missing.js';
 import type { InboxMark } from './event-inbox.js';
+import { observeFailingStop } from './metrics.js';
 import { reads } from './reads.js';
 import { type Caller, retryRefusals } from './retry-refusals.js';
 import { isStoppedAgain, type ObservedStop, observedLastStop, observedStop } from './stop-outcome.js';
@@ -103,6 +104,7 @@ async function observeOnce(caller: Caller, { sandboxId, stopId, orLater = false 
     case 'vanished':
       return seen;
     case 'pending':
+      if (seen.stop.status === 'failing') observeFailingStop(seen.stop.requestedAt);
       return { ...seen, sandbox };
     case 'done':
     case 'superseded':

@@ -4,6 +4,7 @@ import { type ServiceFailure, unanswered } from '../../src/contract/workflow-saf
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { JobProgress } from '../../src/protocol/job/job-progress.js';
 import { serviceFailureOf } from './job-termination.js';
+import { countRefusedCall, observeBlock } from './metrics.js';
 import { sendNotification } from './send-notification.js';
 import { refusedCallDelayMs } from './wait-intervals.js';
 
@@ -55,10 +56,12 @@ export async function retryRefusals<T>(run: Caller, step: string, call: () => Pr
       last = { message, times: last?.message === message ? last.times + 1 : 0 };
       const delayMs = refusedCallDelayMs(refusal, meaning === 'unreadable' ? last.times : tries);
       if (delayMs === undefined) throw error;
+      countRefusedCall(step, refusal);
       if (tries >= (shownAfterTries[refusal.meaning] ?? Number.POSITIVE_INFINITY) && run.blocked === null) {
         run.block({ reason: 'service_refuses', step, message: `${refusal.code}: ${refusal.message}` });
         void sendNotification(run, 'blocked', null, refusal.message);
       }
+      if (run.blocked) observeBlock(run.blocked, refusal.code);
       run.continueAsNewIfDue?.();
       const waitMs = delayMs * (1 + Math.random() / 4);
       if (refusal.meaning.startsWith('throttled_')) run.onThrottled?.(Date.now() + waitMs);

@@ -10,6 +10,7 @@ import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import type { Wake } from '../../src/protocol/job/job-result.js';
 import type { SandboxEvent } from '../../src/protocol/messages.js';
 import type { EventInbox, InboxMark } from './event-inbox.js';
+import { countWaitEnd, observeWake } from './metrics.js';
 import { conditionUntil } from './shared-timer.js';
 import { safetyPollMs } from './wait-intervals.js';
 
@@ -51,6 +52,7 @@ export async function until<T>(sandboxId: string, options: UntilOptions<T>): Pro
   const beganMs = Date.now();
   const limitAtMs = options.limitMs === undefined ? Number.POSITIVE_INFINITY : beganMs + options.limitMs;
   let since = options.since;
+  let lookedAtMs = beganMs;
   if (options.readFirst) {
     const found = await read();
     if (found !== undefined) return found;
@@ -66,18 +68,28 @@ export async function until<T>(sandboxId: string, options: UntilOptions<T>): Pro
     if (options.leave && !news && isLeft()) throw options.leave.by();
     const isOver = !news && Date.now() >= limitAtMs;
     const by = news ? 'webhook' : isOver ? 'deadline' : 'safety_poll';
+    const wokeAtMs = Date.now();
+    const lagMs = news ? Math.max(0, wokeAtMs - Date.parse(news.event.createdAt)) : null;
     options.onWake?.({
       waitedFor,
       by,
       event: news?.event.type ?? null,
-      lagMs: news ? Math.max(0, Date.now() - Date.parse(news.event.createdAt)) : null,
-      waitedMs: Date.now() - beganMs,
-      at: new Date().toISOString(),
+      lagMs,
+      waitedMs: wokeAtMs - beganMs,
+      at: new Date(wokeAtMs).toISOString(),
     });
+    if (lagMs !== null) observeWake('webhook', lagMs);
+    if (isOver) observeWake('deadline', wokeAtMs - limitAtMs);
     if (news) since = news.mark;
     else polls += 1;
     const found = (news && believe?.(news.event)) ?? (await read());
-    if (found !== undefined && by !== 'deadline') inbox.recordEnd(by);
+    if (found !== undefined && by !== 'deadline') {
+      inbox.recordEnd(by);
+      countWaitEnd(by);
+      // What the poll found may have been there since the look before.
+      if (by === 'safety_poll') observeWake(by, wokeAtMs - lookedAtMs);
+    }
+    lookedAtMs = wokeAtMs;
     if (found !== undefined || isOver) return found;
   }
 }

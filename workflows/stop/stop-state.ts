@@ -7,6 +7,7 @@ import type { CarriedStop, StopInput, StopRecord, StopReport, StopRequest } from
 import { mustMoveOn } from '../shared/continue-as-new.js';
 import { apiCalls } from '../shared/count-api-calls.js';
 import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
+import { countEnd } from '../shared/metrics.js';
 import type { Caller } from '../shared/retry-refusals.js';
 import { sendNotification } from '../shared/send-notification.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
@@ -79,6 +80,7 @@ export class StopWorkflowState {
   settle(record: StopRecord, settlement: Settlement): void {
     if (record.outcome !== null) return;
     settleRecord(record, settlement, Date.now());
+    countEnd('stop', { outcome: settlement.outcome, error: settlement.error ?? null });
     this.asking.get(record)?.cancel();
     void this.notify(record, 'ended', settlement.outcome, record.error?.message ?? null);
     // An ended request needs no further notifications, so continue-as-new need not carry their target.

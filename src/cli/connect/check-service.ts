@@ -1,5 +1,5 @@
 /** Creates clients of the configured service, and checks its address and key before anything is started. */
-import { ApiError, createSandboxClient, type SandboxClient } from '../../client/index.js';
+import { ApiError, createSandboxClient, type SandboxClient, type SandboxClientOptions } from '../../client/index.js';
 import type { Config } from '../../config.js';
 import { apiKeyOf } from '../../os/key-file.js';
 import { badConfiguration } from '../usage-error.js';
@@ -10,14 +10,18 @@ const timeoutMs = 10_000;
 type Service = NonNullable<Config['sandboxService']>;
 
 /** Creates a client of the configured service. If there is a key file, the client reads it at every call. */
-export function clientOf(service: Service, options: { readonly connections?: number } = {}): SandboxClient {
+export function clientOf(
+  service: Service,
+  options: Pick<SandboxClientOptions, 'connections' | 'onCall'> = {},
+): SandboxClient {
   return createSandboxClient({
     ...service,
     baseUrl: service.apiUrl,
     // `readConfig` has checked the URL.
     allowHttp: true,
     apiKey: () => apiKeyOf(service),
-    connections: options.connections ?? 4,
+    connections: 4,
+    ...options,
   });
 }
 

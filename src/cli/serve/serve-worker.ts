@@ -5,6 +5,7 @@ import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js'
 import { requireApis } from '../../temporal/require-apis.js';
 import { requireNamespace } from '../../temporal/require-namespace.js';
 import {
+  countCallsByCode,
   createSandflowWorker,
   logTo,
   openEncoding,
@@ -66,7 +67,8 @@ async function runWorker(
   const secrets = createSecretStore(config.secrets, { ring });
   await Promise.all([results.checkWritable?.(), secrets.checkWritable?.()]);
   const { connection, namespace } = await connectWorker(config.temporal.connect, { proxy: config.temporal.proxy });
-  const client = clientOf(sandboxService, { connections: 128 });
+  const onCall = options.metrics === undefined ? undefined : countCallsByCode();
+  const client = clientOf(sandboxService, { connections: 128, onCall });
   let stopAsking = () => {};
   try {
     const temporal = clientOfWorker({ connection, namespace });

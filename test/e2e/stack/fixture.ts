@@ -80,6 +80,13 @@ export async function arm(
   }
 }
 
+/** Ends all faults that are armed. */
+export async function disarm({ url, apiKey }: { readonly url: string; readonly apiKey: string }): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const answer = await fetch(new URL('/_local/faults', url), { method: 'DELETE', headers });
+  if (!answer.ok) throw new Error(`The end of the faults was refused with ${answer.status}.`);
+}
+
 /** The faults that have not been applied as often as they should. */
 export async function armed({
   url,

@@ -89,8 +89,8 @@ describe('the README', () => {
   });
 });
 
-test('pictures of the README, the tour and the traces are for light and dark, exist, are small, say what they show, and stay out of the package', () => {
-  const pictures = ['README.md', 'docs/tour.md', 'docs/traces.md'].flatMap((page) =>
+test('pictures of the pages are for light and dark, exist, are small, say what they show, and stay out of the package', () => {
+  const pictures = ['README.md', 'docs/tour.md', 'docs/monitoring.md', 'docs/traces.md'].flatMap((page) =>
     [...readSource(page).matchAll(/<picture>.*?<\/picture>/gs)].map(([picture]) => ({
       picture,
       folder: dirname(page),

@@ -15,6 +15,7 @@ import type { JobError, LeftBehind } from '../../../src/protocol/job/job-result.
 import { endText } from '../../../src/protocol/shortfall.js';
 import type { JobState } from '../../job/job-state.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
+import { setBudgetLeft } from '../../shared/metrics.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks, wasStarted, withKnown } from './chunk-record.js';
@@ -175,6 +176,8 @@ export class BatchState {
       carried.throttle = throttled(carried.throttle, refusal, this.throttleRules);
     }
     if (sourceError) this.loseSource(sourceError);
+    const { limitSeconds, spentSeconds } = this.budget;
+    if (limitSeconds !== null) setBudgetLeft(this.input.batchId, limitSeconds - spentSeconds);
     if (report.unreadable) carried.unreadable ??= cutError(report.unreadable);
     // An earlier execution of the batch ended this chunk early. This execution is a resume, so it starts the chunk
     // again.
@@ -226,10 +229,18 @@ export class BatchState {
     return this.records.find(({ state, report }) => state === 'open' && report?.blocked)?.report?.blocked ?? null;
   }
 
+  private get budget(): FanoutProgress['budget'] {
+    const reports = this.records.flatMap(({ report }) => report ?? []);
+    return {
+      limitSeconds: this.input.policy.budgetSeconds,
+      spentSeconds: sumOf(reports, ({ budget }) => budget.spentSeconds),
+      reservedSeconds: sumOf(reports, ({ budget }) => budget.reservedSeconds),
+    };
+  }
+
   progress(): FanoutProgress {
     const { input, carried, counts } = this;
     const { pausedUntilMs } = carried.throttle;
-    const reports = this.records.flatMap(({ report }) => report ?? []);
     const isPaused = pausedUntilMs !== null && pausedUntilMs > Date.now();
     return {
       batchId: input.batchId,
@@ -243,11 +254,7 @@ export class BatchState {
       sealed: carried.seal !== null,
       chunks: this.known.length,
       counts,
-      budget: {
-        limitSeconds: input.policy.budgetSeconds,
-        spentSeconds: sumOf(reports, ({ budget }) => budget.spentSeconds),
-        reservedSeconds: sumOf(reports, ({ budget }) => budget.reservedSeconds),
-      },
+      budget: this.budget,
       throttledUntil: isPaused ? new Date(pausedUntilMs).toISOString() : null,
       blocked: this.blocked,
       outcome: this.outcome,

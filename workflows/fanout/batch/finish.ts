@@ -12,6 +12,7 @@ import type { JobState } from '../../job/job-state.js';
 import { bulk } from '../../shared/activity-options.js';
 import { apiCalls } from '../../shared/count-api-calls.js';
 import { jobError, toJobTermination } from '../../shared/job-termination.js';
+import { countEnd } from '../../shared/metrics.js';
 import { recordOutcome } from '../../shared/outcome-memo.js';
 import { sendNotification } from '../../shared/send-notification.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
@@ -35,6 +36,7 @@ export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.shortfall = result.shortfall;
   const { completed, items } = result.counts;
   recordOutcome(result, { counts: { completed, items } });
+  countEnd('batch', result);
   const { batchId, notify } = batch.input;
   const teller = { input: { jobId: batchId, notify }, sandbox: null };
   await sendNotification(teller, 'ended', outcome, endedMessage(result));

@@ -16,6 +16,7 @@ import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js'
 import { workflowTypes } from '../../../src/protocol/messages.js';
 import { bulk, followProxies, longFollow, lookups } from '../../shared/activity-options.js';
 import { jobError } from '../../shared/job-termination.js';
+import { countEnd } from '../../shared/metrics.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import { itemEndsInMs } from '../../shared/wait-intervals.js';
 import type { fanoutItem } from '../item/fanout-item.js';
@@ -107,11 +108,15 @@ function begin(chunk: ChunkState, slot: Slot): void {
 }
 
 async function settle(chunk: ChunkState, slot: Slot, scope: CancellationScope): Promise<void> {
+  const end = (summary: ItemSummary) => {
+    chunk.settle(slot, summary);
+    countEnd(slot.carried.state === 'ended' ? 'item' : 'retried_item', summary);
+  };
   try {
-    chunk.settle(slot, await scope.run(() => runItem(chunk, slot)));
+    end(await scope.run(() => runItem(chunk, slot)));
   } catch (error) {
     if (isCancellation(error)) chunk.putBack(slot);
-    else chunk.settle(slot, await chunk.busy(() => terminatedItem(chunk, slot, error)));
+    else end(await chunk.busy(() => terminatedItem(chunk, slot, error)));
   }
 }
 

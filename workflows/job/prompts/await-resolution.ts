@@ -3,6 +3,7 @@ import { condition } from '@temporalio/workflow';
 import type { JobInput } from '../../../src/protocol/job/job-input.js';
 import type { Resolution } from '../../../src/protocol/messages.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
+import { observeBlock } from '../../shared/metrics.js';
 import { sendNotification } from '../../shared/send-notification.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import type { JobState } from '../job-state.js';
@@ -32,6 +33,7 @@ export async function resolveUnknownOutcome<T = never>(
   if (policy === 'wait') void sendNotification(job, 'blocked', null, message);
   try {
     for (let polls = 0; ; polls += 1) {
+      if (job.blocked) observeBlock(job.blocked, step);
       const summary = `${step}: waiting for evidence or for "jobs resolve"`;
       const isOver = () => job.resolution !== null || job.mustContinueAsNew();
       await condition(isOver, safetyPollMs(job.timing, polls), { summary });

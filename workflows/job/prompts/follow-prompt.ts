@@ -5,6 +5,7 @@ import type { FollowPromptInput } from '../../../activities/prompt/follow-prompt
 import { followTaskQueue } from '../../../src/addresses/addresses.js';
 import { followProxies, longFollow } from '../../shared/activity-options.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
+import { observeWake } from '../../shared/metrics.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { conditionUntil } from '../../shared/shared-timer.js';
 import { promptPollMs } from '../../shared/wait-intervals.js';
@@ -38,17 +39,22 @@ export async function followPrompt(job: JobState, sent: SentPrompt, sideBySide: 
   // A job without a deadline has a fork that waits for its first sandbox, and no prompt.
   const toldUntilMs = job.carried.deadlineAtMs ?? Date.now() + job.input.deadlineMs;
   let registeredAtMs = Number.NEGATIVE_INFINITY;
+  let isTold = false;
   for (let looks = 0; ; looks += 1) {
     const { hintsOfEnd } = job;
     // Each registration is billed, but the follower may have lost an old one.
     const isRegistered = Date.now() - registeredAtMs < registeredForMs;
     const handOver = { sinceMs, toldUntilMs: isRegistered ? null : toldUntilMs };
     const end = await unlessHistoryIsLong(job, () => callFollow(job, sent, { ...input, handOver }));
-    if (end !== null) return end;
+    if (end !== null) {
+      if (isTold) observeWake('follower', Date.now() - Date.parse(end.endedAt ?? ''));
+      return end;
+    }
     if (!isRegistered) registeredAtMs = Date.now();
     await untilLookIsDue(job, hintsOfEnd, looks);
     // The follower has told, and forgotten the job.
-    if (job.hintsOfEnd !== hintsOfEnd) registeredAtMs = Number.NEGATIVE_INFINITY;
+    isTold = job.hintsOfEnd !== hintsOfEnd;
+    if (isTold) registeredAtMs = Number.NEGATIVE_INFINITY;
   }
 }
 

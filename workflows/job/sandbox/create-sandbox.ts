@@ -21,6 +21,7 @@ import {
   sourceChanged,
   toJobTermination,
 } from '../../shared/job-termination.js';
+import { countMachineTime } from '../../shared/metrics.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
@@ -112,6 +113,7 @@ async function runGeneration(job: JobState, source: OwnSource): Promise<Generati
 function take<T extends SandboxView>(job: JobState, created: T): T {
   job.carried.unconfirmedName = null;
   job.recordCreated(created);
+  countMachineTime('reserved', created.type, job.input.deadlineMs + job.timing.cleanUpMs);
   return created;
 }
 

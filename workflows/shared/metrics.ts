@@ -1,0 +1,76 @@
+/**
+ * What workflows count for those who operate them (docs/monitoring.md). The SDK leaves out replays, and a count adds neither
+ * an event nor an action. Labels have few values: none is an id, but that of a batch with a budget.
+ */
+import { metricMeter } from '@temporalio/workflow';
+import { machineSeconds, machineSizes } from '../../src/contract/workflow-safe/machine-types.js';
+import type { JobError } from '../../src/protocol/job/job-result.js';
+
+type Failure = Pick<JobError, 'code'> | null;
+
+/** @param kind `retried_item`: an item that ended, and runs again as its next generation */
+export function countEnd(
+  kind: 'job' | 'item' | 'retried_item' | 'batch' | 'stop' | 'cleanup',
+  { outcome, error }: { readonly outcome: string; readonly error: Failure },
+): void {
+  metricMeter
+    .createCounter('sandflow_work_ended', undefined, 'What ended, by its outcome and the code of its error')
+    .add(1, { kind, outcome, failure: error?.code ?? 'none' });
+}
+
+/** Counts a refused or unanswered call, which is made again after a wait. */
+export function countRefusedCall(step: string, { code, meaning }: { readonly code: string; readonly meaning: string }) {
+  metricMeter
+    .createCounter('sandflow_refused_calls', undefined, 'Calls that the service refused or left unanswered, made again')
+    .add(1, { step, code, meaning });
+}
+
+/** Call it when a block begins, and each time that the workflow finds it still there. */
+export function observeBlock({ reason, since }: { readonly reason: string; readonly since: string }, code: string) {
+  observe('sandflow_blocked_seconds', 'How long work has been blocked, at each try', Date.now() - Date.parse(since), {
+    reason,
+    code,
+  });
+}
+
+/** @param lateMs the time from what should wake the workflow until it woke, in ms; NaN if unknown */
+export function observeWake(source: 'webhook' | 'safety_poll' | 'deadline' | 'follower', lateMs: number): void {
+  observe('sandflow_wake_lag_seconds', 'How late workflows woke, by what woke them', lateMs, { source });
+}
+
+/** Counts the end of a wait for an event: one that a poll ended has lost its event, or the event is late. */
+export function countWaitEnd(by: 'webhook' | 'safety_poll'): void {
+  metricMeter
+    .createCounter('sandflow_event_waits_ended', undefined, 'Waits for an event, by what ended them')
+    .add(1, { by });
+}
+
+export function observeFailingStop(requestedAt: string | null): void {
+  const ageMs = Date.now() - Date.parse(requestedAt ?? '');
+  observe('sandflow_failing_stop_seconds', 'How long stops have failed, at each look at one', ageMs, {});
+}
+
+export function observePhase(phase: string, ms: number): void {
+  observe('sandflow_phase_seconds', 'How long jobs and items were in a phase, at its end', ms, { phase });
+}
+
+/** @param part `reserved`: the longest time that a new machine may run; `spent`: how long it ran */
+export function countMachineTime(part: 'reserved' | 'spent', type: string | null | undefined, ms: number): void {
+  const known = machineSizes.find((size) => size === type) ?? 'default';
+  metricMeter
+    .createCounter('sandflow_machine_seconds', undefined, 'Weighted machine-seconds of jobs and items')
+    .add(Math.round(machineSeconds(known, ms)), { part });
+}
+
+/** The label is an id: only few batches have a budget. */
+export function setBudgetLeft(batch: string, seconds: number): void {
+  metricMeter
+    .createGauge('sandflow_batch_budget_left_seconds', 'int', undefined, 'Machine-seconds left of the budget')
+    .set(Math.max(0, Math.round(seconds)), { batch });
+}
+
+/** The clocks of the service and of workers may differ, and a time may be unreadable. */
+function observe(name: string, description: string, ms: number, labels: Readonly<Record<string, string>>): void {
+  if (Number.isNaN(ms)) return;
+  metricMeter.createHistogram(name, 'float', undefined, description).record(Math.max(0, ms) / 1_000, labels);
+}
