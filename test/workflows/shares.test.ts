@@ -34,7 +34,7 @@ const change: Partial<SandboxClient> = {
 };
 beforeAll(async () => {
   stand = await createStand({
-    worker: { maxActivities: slots, forksPerSecond: 1_000 },
+    worker: { maxConcurrentActivityTaskExecutions: slots, forksPerSecond: 1_000 },
     through: changedBy(() => change),
   });
   sourceId = await archivedSandbox(stand);

@@ -72,7 +72,8 @@ async function readChain(client: Client, { workflowId, runId }: NonNullable<Told
     });
     if (!events) return chain;
     const read = events.map(({ eventId, eventTime, userMetadata, ...rest }): Event => {
-      const [name = '', told = {}] = Object.entries<Told>(Object(rest)).find(([field]) => field.endsWith('EventAttributes')) ?? [];
+      const [name = '', told = {}] =
+        Object.entries<Told>(Object(rest)).find(([field]) => field.endsWith('EventAttributes')) ?? [];
       const at = Number(eventTime?.seconds) * 1_000 + Number(eventTime?.nanos) / 1e6;
       const summary = userMetadata?.summary ? { payloads: [userMetadata.summary] } : null;
       return { run, key: `${run}/${eventId}`, at, type: name.replace('EventAttributes', ''), told, summary };
