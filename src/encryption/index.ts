@@ -6,6 +6,5 @@ export {
   createEncryptedDataConverter,
   createPayloadCodec,
   failureConverterPath,
-  isEncrypting,
   type PayloadCodecOptions,
 } from './payload-codec.js';

@@ -10,6 +10,8 @@ import { checkParts, mainQueue, otherQueues, type SandflowParts } from './queues
 // biome-ignore lint/suspicious/noExplicitAny: only `any` accepts the parameters of every function
 export type OwnActivity = (...args: any[]) => Promise<unknown>;
 
+const defaultMaxCachedWorkflows = 800;
+
 type OfTemporal = Omit<WorkerOptions, keyof ActivityDependencies | 'connection' | 'activities'>;
 
 /**
@@ -71,7 +73,10 @@ export interface SandflowWorker {
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   requireOptions(options, { connection: 'an object' });
   await checkParts(options, options);
-  const main = await mainQueue({ ...options, maxCachedWorkflows: options.maxCachedWorkflows ?? 800 }, options);
+  const main = await mainQueue(
+    { ...options, maxCachedWorkflows: options.maxCachedWorkflows ?? defaultMaxCachedWorkflows },
+    options,
+  );
   // The main one last: the SDK starts the threads of workflows before it asks for the namespace, and never ends them if
   // it is refused.
   const workers = await createAll([...otherQueues(options, options), main]);

@@ -10,7 +10,7 @@ import type {
   WorkerOptions,
   WorkerPlugin,
 } from '@temporalio/worker';
-import { isEncrypting } from '../encryption/index.js';
+import { isEncrypting } from '../encryption/payload-codec.js';
 import { createAll, runAll, stopAll } from './create-worker.js';
 import { checkParts, mainQueue, otherQueues, type SandflowParts } from './queues.js';
 import { withSandflow, workflowSource } from './workflow-bundle.js';

@@ -134,7 +134,7 @@ const limits: readonly (readonly [string, string])[] = [
   ],
   ['other activities at once', count(defaultMaxActivities)],
   ['notifications at once', count(numberIn(worker, /maxConcurrentActivityTaskExecutions: ([\d_]+),/))],
-  ['workflows in memory', count(constantIn(worker, 'defaultMaxCachedWorkflows'))],
+  ['workflows in memory', count(constantIn('src/worker/create-worker.ts', 'defaultMaxCachedWorkflows'))],
   ['time for running activities after SIGTERM', `${numberIn(worker, /defaultGraceTime = '(\d+) seconds'/)} s`],
 
   ['wait for a stop', min(constantIn('src/workflow-client/stops/stop-input.ts', 'defaultDeadlineMs'))],

@@ -38,6 +38,7 @@ const job = {
   maxGenerations: 1,
   notify,
   escalate,
+  fairnessKey: 'k',
 };
 const policy = {
   concurrency: 1,
@@ -51,6 +52,7 @@ const policy = {
   ttlSeconds: 1,
   onUnknownOutcome: 'wait',
   escalate,
+  fairnessKey: 'k',
 };
 const batch = { deployment: 'dev', batchId: 'b', policy, title: 't', notify };
 const preparing = { kind: 'prepare', put: files, commands: ['true', stored], prompts: [step, storedStep] };
