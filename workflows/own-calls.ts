@@ -15,6 +15,7 @@ import {
 import type { SandboxView } from '../src/contract/workflow-safe/sandbox-view.js';
 import type { JobInput, NewJob, PromptStep } from '../src/protocol/job/job-input.js';
 import { defaultEnd, jobSettingsWith } from '../src/protocol/job/job-settings-with.js';
+import { taskPriority } from '../src/protocol/job/task-priority.js';
 
 /** The fields that `createSandbox` and `forkSandbox` need in addition to the body of the request. */
 export interface OwnSandboxCall extends Omit<KeyedCall, 'name'> {
@@ -110,6 +111,7 @@ export function ownJob({ deployment, jobId, source = { kind: 'create', body: {} 
     args: [input] satisfies [JobInput] as [JobInput],
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    priority: taskPriority(input),
   };
 }
 

@@ -13,12 +13,19 @@ async function registered(): Promise<typeof import('@opentelemetry/api') | undef
   return propagation === undefined ? undefined : import('@opentelemetry/api').catch(() => undefined);
 }
 
-/** Headers with the active context, such as `traceparent`; none without one. */
+/** What W3C calls the context of a trace. Baggage stays: it may name customers, and a delivery does not sign its own. */
+const contextFields = ['traceparent', 'tracestate'];
+
+function contextIn(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(contextFields.flatMap((name) => (headers[name] ? [[name, String(headers[name])]] : [])));
+}
+
+/** Headers with the active context; none without one. */
 export async function traceHeaders(): Promise<Record<string, string>> {
   const headers: Record<string, string> = {};
   const api = await registered();
   api?.propagation.inject(api.context.active(), headers);
-  return headers;
+  return contextIn(headers);
 }
 
 /** Runs `work` in a span of the active trace, or else of the one that the headers name, or else of a new one. */
@@ -29,7 +36,7 @@ export async function inSpan<T>(
   const api = await registered();
   if (!api) return work();
   const active = api.context.active();
-  const outer = api.trace.getSpan(active) ? active : api.propagation.extract(active, headers);
+  const outer = api.trace.getSpan(active) ? active : api.propagation.extract(active, contextIn(headers));
   const options = { kind: api.SpanKind.CONSUMER, attributes };
   return api.trace
     .getTracer('sandflow')

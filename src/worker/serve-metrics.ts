@@ -1,9 +1,11 @@
 /** Configures the metrics and the log of Temporal's runtime in a worker process. */
+
 import { inspect } from 'node:util';
 import { type DefaultLogger, Runtime } from '@temporalio/worker';
 import type { CallRecord } from '../client/index.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { withoutSecrets } from '../errors/without-secrets.js';
+import { codeLabel } from '../protocol/code-label.js';
 import { logging, WorkerLogger } from '../temporal/runtime-log.js';
 
 const hours = [
@@ -62,7 +64,7 @@ export function countCallsByCode(): (call: CallRecord) => void {
   const calls = metricMeter.createCounter('sandflow_calls', undefined, 'Calls to the service by endpoint and code');
   const durations = metricMeter.createHistogram('sandflow_call_seconds', 'float', undefined, 'Duration of these calls');
   return ({ endpoint, status, errorCode, durationMs }) => {
-    calls.add(1, { endpoint, status: String(status ?? 'none'), code: errorCode ?? 'none' });
+    calls.add(1, { endpoint, status: String(status ?? 'none'), code: codeLabel(errorCode) });
     durations.record(durationMs / 1_000, { endpoint });
   };
 }

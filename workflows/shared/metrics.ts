@@ -4,6 +4,7 @@
  */
 import { metricMeter } from '@temporalio/workflow';
 import { machineSeconds, machineSizes } from '../../src/contract/workflow-safe/machine-types.js';
+import { codeLabel } from '../../src/protocol/code-label.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
 
 type Failure = Pick<JobError, 'code'> | null;
@@ -15,21 +16,21 @@ export function countEnd(
 ): void {
   metricMeter
     .createCounter('sandflow_work_ended', undefined, 'What ended, by its outcome and the code of its error')
-    .add(1, { kind, outcome, failure: error?.code ?? 'none' });
+    .add(1, { kind, outcome, failure: codeLabel(error?.code) });
 }
 
 /** Counts a refused or unanswered call, which is made again after a wait. */
 export function countRefusedCall(step: string, { code, meaning }: { readonly code: string; readonly meaning: string }) {
   metricMeter
     .createCounter('sandflow_refused_calls', undefined, 'Calls that the service refused or left unanswered, made again')
-    .add(1, { step, code, meaning });
+    .add(1, { step, code: codeLabel(code), meaning });
 }
 
 /** Call it when a block begins, and each time that the workflow finds it still there. */
 export function observeBlock({ reason, since }: { readonly reason: string; readonly since: string }, code: string) {
   observe('sandflow_blocked_seconds', 'How long work has been blocked, at each try', Date.now() - Date.parse(since), {
     reason,
-    code,
+    code: codeLabel(code),
   });
 }
 
