@@ -27,6 +27,8 @@ export interface ListedWorkflow {
   readonly startedAt: string;
   /** ISO 8601 time; null while it runs. */
   readonly endedAt: string | null;
+  /** Temporal's id of the newest run. A job or batch that continues as new gets another. */
+  readonly runId: string;
   /** Why the memo cannot be read, such as a missing key; null if it can. */
   readonly unreadable: UnreadableMemo | null;
 }
@@ -36,6 +38,8 @@ export interface JobSummary extends ListedWorkflow {
   readonly jobId: string;
   /** First line of the first prompt. */
   readonly prompt: string | null;
+  /** Id of the job that it runs again; null unless the job was started with it. */
+  readonly rerunOf: string | null;
 }
 
 /** A batch in a list. */
@@ -83,6 +87,7 @@ export async function listJobs(client: Client, options: ListJobsOptions): Promis
     jobId: id,
     ...listed,
     prompt: textIn(memo.prompt),
+    rerunOf: textIn(memo.rerunOf),
     unreadable,
   }));
 }
@@ -147,7 +152,7 @@ async function* executions(
   { deployment, limit = 50, failed, since, labels }: ListJobsOptions,
 ): AsyncGenerator<Listed<Execution>> {
   const pageSize = Math.min(2 * limit, 1_000);
-  for await (const { workflowId, status, startTime, closeTime, memo } of lenientClient(client).workflow.list({
+  for await (const { workflowId, runId, status, startTime, closeTime, memo } of lenientClient(client).workflow.list({
     query,
     pageSize,
   })) {
@@ -168,7 +173,7 @@ async function* executions(
       !(since && startedAt < since && !(closeTime && closeTime >= since)) &&
       !(failed && !hasFailed(listed)) &&
       Object.entries(labels ?? {}).every(([name, value]) => listed.labels[name] === value);
-    const times = { startedAt: startedAt.toISOString(), endedAt: closeTime?.toISOString() ?? null };
+    const times = { startedAt: startedAt.toISOString(), endedAt: closeTime?.toISOString() ?? null, runId };
     yield { notAfter, row: isWanted ? { id, ...listed, ...times, memo: readable, unreadable } : undefined };
     if (id !== undefined) known.add(id);
   }

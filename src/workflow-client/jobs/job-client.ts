@@ -77,6 +77,8 @@ export interface StartJobOptions {
   readonly promptInSummary?: boolean;
   /** Labels that lists show and select by. Values are text. Default: none. */
   readonly labels?: Labels;
+  /** Id of the job that this one runs again, which lists show. Default: none. */
+  readonly rerunOf?: string;
 }
 
 /** The result of `startJob`. */
@@ -88,13 +90,11 @@ export interface StartedJob {
 }
 
 /** The memo of a job, which lists show. */
-export interface JobMemo extends OutcomeMemo, TextInSummariesMemo {
+export interface JobMemo extends OutcomeMemo, TextInSummariesMemo, Pick<StartJobOptions, 'labels' | 'rerunOf'> {
   /** First line of the first prompt. */
   readonly prompt: string;
   /** Digest that shows whether a second start with the same id has the same input. */
   readonly inputDigest: string;
-  /** The labels of the job; absent if it has none. */
-  readonly labels?: Labels;
 }
 
 /**
@@ -142,7 +142,7 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
 export async function prepareJob(
   client: Client,
   input: NewJob,
-  { results, labels: given, promptInSummary = !hasCodec(client) }: Omit<StartJobOptions, 'taskQueue' | 'again'>,
+  { results, labels: given, rerunOf, promptInSummary = !hasCodec(client) }: Partial<StartJobOptions>,
 ) {
   const checked = await keepJobTexts(parseJobInput(input), { results, refuse: badJob });
   checkJobSize(checked);
@@ -153,6 +153,7 @@ export async function prepareJob(
     inputDigest: inputDigest(checked),
     outcome: null,
     ...(labels && { labels }),
+    ...(rerunOf && { rerunOf }),
     ...(!promptInSummary && { textInSummaries: false }),
   };
   return { checked, memo, summary: promptInSummary ? prompt : checked.jobId };

@@ -56,17 +56,14 @@ export async function rerunJob(
   return found;
 }
 
-/** The end of the ids that `rerunIdOf` gives. */
-export const rerunSuffix = /-r[0-9a-f]{8}$/;
-
 /**
- * The id for the rerun of one execution of a job: always the same, so that a repeated rerun starts nothing.
- * @param startedAt when that execution started, as lists show it
+ * The id for the rerun of one run of a job: always the same, so that a repeated rerun starts nothing.
+ * @param runId of the job, or of a rerun of it
  */
-export function rerunIdOf({ deployment, jobId }: JobAddress, startedAt: string): string {
-  const suffix = `-r${contentDigest([jobId, startedAt]).slice(0, 8)}`;
+export function rerunIdOf({ deployment, jobId }: JobAddress, runId: string): string {
+  const suffix = `-r${contentDigest(runId).slice(0, 8)}`;
   const room = maxDeploymentAndJobIdLength - deployment.length - suffix.length;
-  return `${jobId.replace(rerunSuffix, '').slice(0, room).replace(/-$/, '')}${suffix}`;
+  return `${jobId.slice(0, room).replace(/-$/, '')}${suffix}`;
 }
 
 /**

@@ -1,13 +1,14 @@
-/** `jobs cancel`, `rerun` and `resolve` of the jobs that filters choose. Gate; costs some 10 s of CPU. */
+/** `jobs cancel`, `rerun` and `resolve` of the jobs that filters choose. Gate; costs some 20 s of CPU. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { outcomeUnknown } from '../../../../activities/retry/classify.js';
-import { startJob } from '../../../../src/workflow-client/jobs/job-client.js';
+import { resolveJob, startJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import { cli as runCli } from '../../../unit/cli/in-process.js';
 import { shareChangedStand } from '../../changed-stand.js';
 import { progressOf } from '../../job-progress.js';
 import { heal } from '../../stop/stop-harness.js';
 import { jobInput, script } from '../../workflow-harness.js';
+import { resetToBeginning } from '../reset-job.js';
 
 const { stand, change } = shareChangedStand();
 
@@ -26,9 +27,13 @@ function ownDeployment() {
         SANDFLOW_RESULTS: stand.resultsDirectory,
       },
     });
-  const start = async (jobId: string, over: object = {}, { taskQueue = stand.taskQueue, team = 'search' } = {}) => {
+  const start = async (
+    jobId: string,
+    over: object = {},
+    { taskQueue = stand.taskQueue, team = 'search', again = false } = {},
+  ) => {
     const input = jobInput({ deployment, jobId, ...over });
-    return (await startJob(stand.client, input, { taskQueue, labels: { team } })).handle;
+    return (await startJob(stand.client, input, { taskQueue, labels: { team }, again })).handle;
   };
   /** What the command says of each job. Waits until the lists of Temporal, which lag, have as many. */
   const results = async (args: readonly string[], count: number) => {
@@ -47,7 +52,7 @@ interface Row {
   readonly jobId: string;
   readonly result: string;
   readonly newJobId: string | null;
-  readonly error: { readonly code: string } | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
 }
 
 const unworked: { terminate(): Promise<unknown> }[] = [];
@@ -125,6 +130,21 @@ describe('jobs cancel --label', () => {
     expect(yes.stderr).toMatch(/ 23 jobs: (22 cancelling, 1 already ended|1 already ended, 22 cancelling)\.$/m);
   });
 
+  it('leaves a job alone that was started again after it was shown', async () => {
+    const own = ownDeployment();
+    const [first] = await startUnworked(own, 2);
+    await own.results(['cancel', '--open', '--dry-run'], 2);
+    const stdin = async () => {
+      await first?.terminate();
+      unworked.push(await own.start('idle-0', {}, { taskQueue: 'nobody', again: true }));
+      return 'y\n';
+    };
+    const asked = await own.jobs(['cancel', '--open'], { isTTY: true, stdin });
+    expect(asked).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('idle-0  changed\n') });
+    expect(asked.stdout).toContain('idle-1  cancelling\n');
+    expect(await isCancelled(stand.client.workflow.getHandle(`sf-${own.deployment}-idle-0`))).toBe(false);
+  });
+
   it('ended by Ctrl-C says what it did, and the same command does the rest', async () => {
     const own = ownDeployment();
     const handles = await startUnworked(own, 40);
@@ -167,11 +187,42 @@ it('jobs rerun --failed starts each failed job once, however often it is repeate
   }
   // Without --failed, what a rerun has started is no job to run again: else each repetition would double them.
   const all = ['rerun', '--label', 'team=search', '--yes'];
-  expect((await own.results(all, 3)).ended).toEqual({
-    bad: 'already_started',
-    worse: 'already_started',
-    good: 'started',
-  });
+  const [ofWorse = '', ofBad = ''] = ids;
+  const reruns = { [ofWorse]: 'skipped_rerun', [ofBad]: 'skipped_rerun' };
+  const before = { bad: 'already_started', worse: 'already_started' };
+  expect((await own.results(all, 5)).ended).toEqual({ ...before, ...reruns, good: 'started' });
+});
+
+it('jobs rerun knows a rerun by what started it, not by its id', async () => {
+  const own = ownDeployment();
+  await (await own.start('b-r20261129')).result();
+  const args = ['rerun', '--label', 'team=search', '--yes'];
+  const [row] = (await own.results(args, 1)).rows;
+  expect(row).toMatchObject({ result: 'started', newJobId: expect.stringMatching(/^b-r20261129-r[0-9a-f]{8}$/) });
+  const rerun = row?.newJobId ?? '';
+  await stand.client.workflow.getHandle(`sf-${own.deployment}-${rerun}`).result();
+  const ended = { 'b-r20261129': 'already_started', [rerun]: 'skipped_rerun' };
+  expect(await own.results(args, 2)).toMatchObject({ exitCode: 0, ended });
+});
+
+it('jobs rerun starts a job again that was reset, and none that was started again after it was shown', async () => {
+  const own = ownDeployment();
+  const handle = await own.start('one');
+  await handle.result();
+  const args = ['rerun', '--label', 'team=search'];
+  const [first] = (await own.results([...args, '--yes'], 1)).rows;
+  await stand.client.workflow.getHandle(`sf-${own.deployment}-${first?.newJobId}`).result();
+  const reset = await resetToBeginning(stand, handle);
+  await reset.result();
+  const due = async () => JSON.parse((await own.jobs([...args, '--dry-run', '--json'])).stdout).jobs as Row[];
+  await expect.poll(async () => (await due()).map(({ result }) => result).toSorted()).toEqual(['due', 'skipped_rerun']);
+  const stdin = async () => {
+    await (await own.start('one', {}, { again: true })).result();
+    return 'y\n';
+  };
+  const asked = await own.jobs(args, { isTTY: true, stdin });
+  expect(asked).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('one  changed\n') });
+  expect(asked.stderr).toMatch(/ 2 jobs: (1 changed, 1 skipped rerun|1 skipped rerun, 1 changed)\.$/m);
 });
 
 it('jobs resolve decides for the jobs that wait, and one that refuses does not stop the others', async () => {
@@ -193,4 +244,39 @@ it('jobs resolve decides for the jobs that wait, and one that refuses does not s
   expect(rest).toMatchObject({ exitCode: 0, ended: { 'at-create': 'resolved' } });
   expect(await atCreate.result()).toMatchObject({ outcome: 'outcome_unknown' });
   await busy.terminate();
+});
+
+it('jobs resolve shows the call that waits, and decides for no later one', async () => {
+  const own = ownDeployment();
+  const lost = { kind: 'error', endpoint: 'sendPrompt', status: 502, html: true } as const;
+  await stand.fault(lost);
+  const handle = await own.start('one');
+  const blocked = async () => (await progressOf(handle)).blocked;
+  await expect.poll(async () => (await blocked())?.step).toBe('prompt');
+  const shown = await blocked();
+  const args = ['resolve', '--label', 'team=search', '--abandon'];
+  await own.results([...args, '--dry-run'], 1);
+  expect((await own.jobs([...args, '--dry-run'])).stdout).toBe(`one  prompt: ${shown?.message}\n`);
+  const stdin = async () => {
+    await stand.fault(lost);
+    await resolveJob(stand.client, { deployment: own.deployment, jobId: 'one' }, { action: 'resend' });
+    await expect.poll(async () => ((await blocked())?.since ?? '') > (shown?.since ?? '')).toBe(true);
+    return 'y\n';
+  };
+  const asked = await own.jobs(args, { isTTY: true, stdin });
+  expect(asked).toMatchObject({ exitCode: 1, stdout: 'one  changed\n' });
+  expect(asked.stderr).toContain(`one  prompt: ${shown?.message}\nResolve this job? [y/N]`);
+  expect(await blocked(), 'the later call').toMatchObject({ step: 'prompt' });
+  expect(await own.results([...args, '--yes'], 1)).toMatchObject({ exitCode: 0, ended: { one: 'resolved' } });
+});
+
+it('jobs resolve gives a job that does not answer 5 s, says so, and decides for the others', async () => {
+  const own = ownDeployment();
+  await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true });
+  const waits = await own.start('waits');
+  await expect.poll(async () => (await progressOf(waits)).blocked?.step).toBe('prompt');
+  unworked.push(await own.start('silent', {}, { taskQueue: 'nobody' }));
+  const { exitCode, ended, rows } = await own.results(['resolve', '--open', '--abandon', '--yes'], 2);
+  expect({ exitCode, ended }).toEqual({ exitCode: 1, ended: { waits: 'resolved', silent: 'unread' } });
+  expect(rows.find(({ jobId }) => jobId === 'silent')?.error?.message).toContain('timeout');
 });
