@@ -1,5 +1,6 @@
 /** `sandflow upgrade check`: whether this build can continue what runs. */
-import { logTo, openEncoding } from '../../worker/index.js';
+import { installErrorLogger } from '../../temporal/runtime-log.js';
+import { openEncoding } from '../../worker/index.js';
 import { type RefusedWorkflow, replayOpenWorkflows } from '../../worker/replay-open.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -14,8 +15,8 @@ const mostNamed = 20;
 /** @returns 1 if this build cannot continue something that its workers would get */
 export async function checkUpgrade({ json }: { readonly json?: boolean }, context: CommandContext): Promise<number> {
   const { io } = context;
-  // What the SDK logs of each failure is in the report.
-  logTo(() => {});
+  // What its native part says of each failure is in the report.
+  installErrorLogger();
   const { replayed, refused } = await withPlatform(context, {}, async ({ temporal, config }) => {
     const { dataConverter } = await openEncoding(config);
     const { taskQueue, buildId } = config;
