@@ -4,7 +4,7 @@ import { SandflowError } from '../errors/sandflow-error.js';
 import { requireOptions } from '../settings/required-options.js';
 import { clientOfWorker } from '../temporal/connect-worker.js';
 import { createProbe, type Probe } from '../temporal/probe.js';
-import { checkParts, mainQueue, otherQueues, type SandflowParts } from './queues.js';
+import { checkParts, mainQueue, otherQueues, queuesPlugin, type SandflowParts } from './queues.js';
 
 /** An activity of your own. Its arguments and its result must be JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: only `any` accepts the parameters of every function
@@ -70,9 +70,11 @@ export interface SandflowWorker {
  * const worker = await createSandflowWorker({ connection, namespace, client: api, results, taskQueue });
  * await worker.run();
  */
-export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
+export async function createSandflowWorker(given: SandflowWorkerOptions): Promise<SandflowWorker> {
+  // A connection may bring a plugin of sandflow.
+  const options = { ...given, plugins: [{ name: queuesPlugin }, ...(given.plugins ?? [])] };
   requireOptions(options, { connection: 'an object' });
-  await checkParts(options, options);
+  await checkParts(options, given);
   const main = await mainQueue(
     { ...options, maxCachedWorkflows: options.maxCachedWorkflows ?? defaultMaxCachedWorkflows },
     options,

@@ -12,7 +12,7 @@ import type {
 } from '@temporalio/worker';
 import { isEncrypting } from '../encryption/payload-codec.js';
 import { createAll, runAll, stopAll } from './create-worker.js';
-import { checkParts, mainQueue, otherQueues, type SandflowParts } from './queues.js';
+import { checkParts, mainQueue, otherQueues, queuesPlugin, type SandflowParts } from './queues.js';
 import { withSandflow, workflowSource } from './workflow-bundle.js';
 
 /**
@@ -104,22 +104,15 @@ export class SandflowPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin
   }
 }
 
-/** Of all four queues, so that no other plugin of sandflow adds them again. */
-const queuesPlugin = 'sandflow queues';
-
 /** Keeps what makes a queue what it is from the plugins before: slots, and no workflows. */
-function keeping({ activities, maxConcurrentActivityTaskExecutions, ...queue }: WorkerOptions): WorkerPlugin {
-  const none = { tuner: undefined, workflowsPath: undefined, workflowBundle: undefined };
-  const { taskQueue, activityTaskPollerBehavior, maxTaskQueueActivitiesPerSecond } = queue;
-  const own = { taskQueue, activities, maxConcurrentActivityTaskExecutions };
+function keeping({ connection, plugins, ...queue }: WorkerOptions): WorkerPlugin {
   return {
     name: 'sandflow queue',
-    configureWorker: (given) => ({
+    configureWorker: ({ tuner, workflowsPath, workflowBundle, interceptors, dataConverter, ...given }) => ({
       ...given,
-      ...none,
-      ...own,
-      activityTaskPollerBehavior,
-      maxTaskQueueActivitiesPerSecond,
+      ...queue,
+      interceptors,
+      dataConverter,
     }),
   };
 }

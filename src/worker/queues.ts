@@ -18,6 +18,9 @@ import { activityFailures } from './activity-failures.js';
 import { countCalls } from './count-calls.js';
 import { workflowSource } from './workflow-bundle.js';
 
+/** Of a worker that has all its queues: by it, another plugin of sandflow knows that it must not add them. */
+export const queuesPlugin = 'sandflow queues';
+
 /** What sandflow adds to the options of a worker. */
 export interface SandflowParts extends Omit<ActivityDependencies, 'taskQueue' | 'maxConcurrentActivityTaskExecutions'> {
   /** Maximum number of concurrent follows. A follow mostly waits. Default: 5 000. */

@@ -212,6 +212,20 @@ it('the plugin puts the codec into a client and the interceptors that belong to 
   ]);
 });
 
+it('createSandflowWorker and a plugin of its connection do not add the queues twice', async () => {
+  const parts = { client: stand.api, results: stand.results };
+  const plugins = [new SandflowPlugin(parts)];
+  const own = await NativeConnection.connect({ address: inject('temporalAddress'), plugins });
+  const workflowBundle = { codePath: inject('workflowBundlePath') };
+  const worker = await createSandflowWorker({ ...parts, connection: own, taskQueue: 'sandflows', workflowBundle });
+  const running = worker.run();
+  const handle = await stand.start({}, { taskQueue: 'sandflows' });
+  expect((await handle.result()).outcome).toBe('completed');
+  worker.shutdown();
+  await running;
+  await own.close();
+});
+
 it('createSandflowWorker hands the options of Temporal on: to all queues what belongs to a worker, to the main one what belongs to workflows', async () => {
   const taskQueue = 'handed-on';
   const worker = await createSandflowWorker({
