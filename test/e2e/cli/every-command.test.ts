@@ -152,6 +152,7 @@ describe('each other command succeeds', () => {
     await expect.poll(() => done('jobs', 'show', 'again'), seldom).toContain('the agent is working');
     await done('jobs', 'prompt', 'again', 'Say hello');
     expect(await done('jobs', 'logs', 'again')).toContain('the agent is working');
+    expect(await done('jobs', 'trace', 'again')).toContain('sendAndFollowPrompt');
     await expect.poll(() => done('status', '--json'), seldom).toContain('"openIds":["again"]');
     expect(await done('jobs', 'cancel', 'again', '--wait', '--json')).toContain('"cancelled"');
   });
