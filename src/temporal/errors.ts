@@ -65,6 +65,11 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError || hasCode(error, ['notFound']);
 }
 
+/** True if Temporal cannot do what was asked for in its present state. */
+export function isFailedPrecondition(error: unknown): boolean {
+  return hasCode(error, ['failedPrecondition']);
+}
+
 /** True if the workflow has as many open Updates as Temporal allows: ten. */
 export function isBusy(error: unknown): boolean {
   return hasCode(error, ['resourceExhausted']);
@@ -75,13 +80,13 @@ export function isBusy(error: unknown): boolean {
  * during the last task of a run, or a busy worker may be too slow. The next task will accept the update or the query.
  */
 export function isTaskFailure(error: unknown): boolean {
-  if (!hasCode(error, ['failedPrecondition'])) return false;
+  if (!isFailedPrecondition(error)) return false;
   return /workflow task failure|workflow task in failed state/i.test(reasonOf(error as Error));
 }
 
 /** True for a query of a task queue that no worker has polled lately. Temporal answers it at once. */
 export function hasNoPoller(error: unknown): boolean {
-  return hasCode(error, ['failedPrecondition']) && /no poller/i.test(reasonOf(error as Error));
+  return isFailedPrecondition(error) && /no poller/i.test(reasonOf(error as Error));
 }
 
 /** True if a worker refused a query because no task has processed the latest events yet. The next task will. */

@@ -1,20 +1,15 @@
 /** The versions of the workers of a task queue, as Temporal's worker versioning knows them. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, isGrpcServiceError, type WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { workerDeploymentName } from '../addresses/addresses.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { isFailedPrecondition, isNotFound } from './errors.js';
 
 /** A version of the workers of a task queue. */
 export interface WorkerVersion {
   readonly buildId: string;
   /** True for the version that new workflows start with. */
   readonly isCurrent: boolean;
-}
-
-const grpcCodes = { notFound: 5, failedPrecondition: 9 };
-
-function codeOf(error: unknown): number | undefined {
-  return isGrpcServiceError(error) ? error.code : undefined;
 }
 
 /** All versions whose workers have polled, in no particular order; none before the first. */
@@ -28,7 +23,7 @@ export async function workerVersions(client: Client, taskQueue: string): Promise
     const ids = (info?.versionSummaries ?? []).flatMap(({ deploymentVersion }) => deploymentVersion?.buildId ?? []);
     return ids.map((buildId) => ({ buildId, isCurrent: buildId === current }));
   } catch (error) {
-    if (codeOf(error) === grpcCodes.notFound) return [];
+    if (isNotFound(error)) return [];
     throw error;
   }
 }
@@ -61,8 +56,7 @@ export async function switchVersion(client: Client, taskQueue: string, buildId: 
       });
       return;
     } catch (error) {
-      const code = codeOf(error);
-      if (code !== grpcCodes.notFound && code !== grpcCodes.failedPrecondition) throw error;
+      if (!isNotFound(error) && !isFailedPrecondition(error)) throw error;
       if (Date.now() > untilMs) throw notPolled(taskQueue, buildId, error);
     }
     await sleep(pauseMs);

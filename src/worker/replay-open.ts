@@ -1,8 +1,9 @@
 /** Replays what runs now with the workflows of this build, as a worker of this build would. */
-import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { workflowTypes } from '../protocol/messages.js';
+import { isNotFound } from '../temporal/errors.js';
 import { lenientClient } from '../temporal/readable-memos.js';
 import { type WorkflowSourceOptions, workflowSource } from './workflow-bundle.js';
 
@@ -95,5 +96,5 @@ async function versionOf(client: Client, { workflowId, runId }: WorkflowExecutio
 }
 
 function endedSince(error: unknown): undefined {
-  if (!(error instanceof WorkflowNotFoundError)) throw error;
+  if (!isNotFound(error)) throw error;
 }

@@ -107,8 +107,10 @@ async function plan(cleanup: CleanupState): Promise<CleanupPlanned> {
 async function apply(cleanup: CleanupState, { chunks, due }: CleanupPlanned): Promise<void> {
   cleanup.phase = 'applying';
   const { maxHistoryEvents } = cleanup.settings;
+  const { nextChunk: first } = cleanup.carried;
   // A run that moves on at once would apply nothing.
-  let isLong = () => hasLongHistory(maxHistoryEvents);
+  const hasApplied = () => cleanup.carried.nextChunk > first;
+  const isLong = () => (hasApplied() ? mustMoveOn(maxHistoryEvents) : hasLongHistory(maxHistoryEvents));
   for (let chunk = chunks[cleanup.carried.nextChunk]; chunk && !isLong(); chunk = chunks[cleanup.carried.nextChunk]) {
     const before = cleanup.carried.nextChunk * cleanup.settings.chunkSize;
     const results: ActionResult[] = [];
@@ -117,7 +119,6 @@ async function apply(cleanup: CleanupState, { chunks, due }: CleanupPlanned): Pr
     } finally {
       await CancellationScope.nonCancellable(() => keepResults(cleanup, { ...chunk, before }, results));
     }
-    isLong = () => mustMoveOn(maxHistoryEvents);
   }
   if (cleanup.carried.nextChunk >= chunks.length && due > 0) cleanup.reserve(0);
 }
