@@ -10,6 +10,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { readConfig } from '../../src/config.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
 import { encryptedBundle, unencryptedBundle } from '../../src/worker/index.js';
+import { fileCostUs } from '../measure/file-cost.js';
 import { measureCost, type Sample } from './cost.js';
 import { describeCost, describeHops } from './cost-report.js';
 import { type FaultResult, measureFaults } from './faults.js';
@@ -45,6 +46,7 @@ async function makeWorkshop(directory: string): Promise<Workshop> {
 async function run(options: PeerOptions): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-peers-'));
   const loadBefore = loadavg()[0];
+  const fileUs = fileCostUs(directory);
   const workshop = await makeWorkshop(directory);
   const cost: Sample[] = [];
   const faults: FaultResult[] = [];
@@ -53,8 +55,10 @@ async function run(options: PeerOptions): Promise<void> {
     if (cost.length > 0) print(describeCost(cost));
     if (options.trace) print(describeHops(cost));
     if (faults.length > 0) print(describeFaults(faults));
-    print(`Load of the machine before and after: ${load.before?.toFixed(1)} and ${load.after?.toFixed(1)}.`);
-    const numbers = { at: new Date().toISOString(), load, options, cost, faults };
+    print(
+      `Load of the machine before and after: ${load.before?.toFixed(1)} and ${load.after?.toFixed(1)}. A new file in ${tmpdir()} costs ${fileUs} µs of CPU time.`,
+    );
+    const numbers = { at: new Date().toISOString(), load, fileUs, options, cost, faults };
     await writeFile(options.outFile, `${JSON.stringify(numbers, null, 2)}\n`);
     say(`The numbers are in ${options.outFile}.`);
   };
