@@ -6,13 +6,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Client } from '@temporalio/client';
 import { parseSandboxWebhookEvent, type SandboxWebhookEvent } from '../contract/records/webhook-events.js';
 import type { SandboxEvent } from '../protocol/messages.js';
+import { parseJson } from '../texts/parse-json.js';
 import { inSpan } from '../tracing/trace-context.js';
 import { type RefusalReason, verifyDelivery } from '../webhook/index.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog, SecretSource } from './bridge-options.js';
 import type { OpenListeners } from './open-listeners.js';
 import type { RefusedDeliveries } from './refused-deliveries.js';
-import { addressesOf, type SignalOutcome, signalEvent } from './signal-event.js';
+import { addressesOf, signalEvent } from './signal-event.js';
 
 type DeliveryResult =
   | RefusalReason
@@ -65,7 +66,7 @@ export async function receiveDelivery(
   }
   metrics.clockSkew(nowMs / 1000 - verified.timestamp);
 
-  const event = parseSandboxWebhookEvent(parseJson(rawBody));
+  const event = parseSandboxWebhookEvent(parseJson(rawBody.toString('utf8')));
   if (event === undefined) return 'malformed_body';
   if (event === 'unknown_type') return 'unknown_type';
   // The signature covers both ids, so a difference is a mistake of the sender. It is unknown which id is right.
@@ -81,7 +82,11 @@ export async function receiveDelivery(
   const outcomes = await inSpan({ name: 'webhook delivery', headers, attributes }, () =>
     signalEvent(client, addressesOf(event), signalOf(event), { timeoutMs, mayBeOpen }),
   );
-  for (const outcome of outcomes) count(outcome, event, metrics, log);
+  for (const { address, result, reason } of outcomes) {
+    metrics.signal(address.kind, result);
+    if (reason === undefined) continue;
+    log('A signal was not accepted.', { result, reason, workflowId: address.workflowId, eventId: event.id });
+  }
   return outcomes.some(({ result }) => result === 'unavailable') ? 'unavailable' : 'accepted';
 }
 
@@ -97,26 +102,6 @@ async function secretsNow({ secrets, log }: Receiver): Promise<readonly string[]
 function signalOf(event: SandboxWebhookEvent): SandboxEvent {
   const { id, type, createdAt, sandboxId, sandboxName, previousState, state } = event;
   return { id, type, createdAt, sandboxId, sandboxName, previousState, state };
-}
-
-function count(
-  { address, result, reason }: SignalOutcome,
-  event: SandboxWebhookEvent,
-  metrics: BridgeMetrics,
-  log: BridgeLog,
-) {
-  metrics.signal(address.kind, result);
-  if (reason === undefined) return;
-  log('A signal was not accepted.', { result, reason, workflowId: address.workflowId, eventId: event.id });
-}
-
-function parseJson(rawBody: Buffer): unknown {
-  try {
-    return JSON.parse(rawBody.toString('utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 function messageOf(error: unknown): string {

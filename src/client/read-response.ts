@@ -6,6 +6,7 @@ import { currentErrorCode, errorMeaning } from '../contract/workflow-safe/error-
 import { withoutSecrets } from '../errors/without-secrets.js';
 import { readBytes } from '../texts/byte-collector.js';
 import { cut, payloadBytes } from '../texts/length.js';
+import { parseJson } from '../texts/parse-json.js';
 import { foreignField } from './answer-identity.js';
 import type { CallName } from './call-options.js';
 import { ApiError, TimeoutError, UnexpectedResponseError } from './errors.js';
@@ -32,16 +33,11 @@ export function readSuccess<Name extends EndpointName>(
 ): { readonly answer: ResponseOf<Name>; readonly rowsLeftOut: number } {
   const { status, body } = response;
   // A 204 is a valid response if callers need nothing from the body.
-  const parsed = status === 204 ? { ok: true } : parseJson(body);
+  const parsed = status === 204 ? { ok: true } : parseJson(body.toString('utf8'));
   if (parsed === undefined) throw notJson(endpoint, response);
   if (!isFromService(parsed)) {
-    throw new UnexpectedResponseError(
-      endpoint,
-      status,
-      'ok',
-      'is not true, although it is true in every answer of the service',
-      'unavailable',
-    );
+    const what = 'is not true, although it is true in every answer of the service';
+    throw new UnexpectedResponseError(endpoint, status, 'ok', what, 'unavailable');
   }
   const { read, rowsLeftOut, problem } = lenientParse<unknown>(endpoints[endpoint].response, parsed);
   if (problem !== undefined) {
@@ -153,15 +149,6 @@ function urlsIn(answer: unknown): string[] {
     const isQuotable = value.length <= maxUrlLength && /^https:\/\/[\x21-\x7e]+$/.test(value);
     return /url$/i.test(name) && isQuotable ? [value] : [];
   });
-}
-
-function parseJson(body: Buffer | string): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** Maximum number of bytes that are read of an error body. */
