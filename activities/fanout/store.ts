@@ -6,6 +6,7 @@ import { isSameSource, type SourceState } from '../../src/contract/workflow-safe
 import type {
   ChangedItem,
   ChangedItems,
+  ChunkPlace,
   KnownItem,
   NextRun,
   SealRequest,
@@ -13,7 +14,7 @@ import type {
 import type { FanoutItem, ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult, ItemEnding, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
 import { turnOf } from '../../src/protocol/fanout/next-turn.js';
-import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../src/protocol/job/job-result.js';
+import type { JobError, JobResult } from '../../src/protocol/job/job-result.js';
 import { lacksAnswer, missingFilesOf, shortfallOf } from '../../src/protocol/shortfall.js';
 import {
   type FanoutPlace,
@@ -46,11 +47,7 @@ export interface SurveyInput {
 }
 
 /** Summary of a chunk of an earlier execution of the batch. Its size does not depend on the number of items. */
-export interface SurveyedChunk {
-  readonly chunk: number;
-  readonly firstIndex: number;
-  readonly items: number;
-  readonly digest: string;
+export interface SurveyedChunk extends ChunkPlace {
   /**
    * Number of items by outcome of their newest generation. Excludes items without a result, items whose fork must still
    * be ended, and changed items that are to run again.
@@ -74,12 +71,7 @@ export interface AssembleInput {
 }
 
 /** How the fork of an item ended. The result of the item's work is already stored. */
-export interface ForkEnding {
-  readonly stop: StopResult | null;
-  readonly deletion: DeletionResult | null;
-  readonly left: readonly LeftBehind[];
-  readonly apiCalls: number;
-  readonly error: JobError | null;
+export interface ForkEnding extends Pick<JobResult, 'stop' | 'deletion' | 'left' | 'apiCalls' | 'error'> {
   readonly endedAt: string;
 }
 

@@ -7,6 +7,7 @@ import { isMissing, isUnreadable } from '../../src/client/missing.js';
 import type { Prompt, SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { DegradedSandbox, SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { endStatuses, isFinalPromptStatus, promptStatuses } from '../../src/contract/workflow-safe/states.js';
+import type { PromptResult } from '../../src/protocol/job/job-result.js';
 import type { Text } from '../../src/protocol/stored-text.js';
 import { cut } from '../../src/texts/length.js';
 import type { Attempt } from '../retry/attempt.js';
@@ -32,7 +33,11 @@ export interface SeenSandbox {
   readonly atMs: number;
 }
 
-export interface PromptEnd {
+export interface PromptEnd
+  extends Pick<
+    PromptResult,
+    'promptId' | 'result' | 'resultRef' | 'error' | 'queuedAt' | 'startedAt' | 'endedAt' | 'note'
+  > {
   /**
    * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if no
    * read shows the prompt for longer than a read may lag. The ids in the answer then belonged to another prompt.
@@ -44,16 +49,6 @@ export interface PromptEnd {
   readonly degraded?: DegradedSandbox;
   /** The sandbox as the last shared read before the end shows it; absent if that read omits it. */
   readonly sandbox?: SeenSandbox;
-  readonly promptId: string | null;
-  /** Cut to `answerBytes`; `resultRef` then names the full result. */
-  readonly result: string | null;
-  readonly resultRef: string | null;
-  readonly error: string | null;
-  readonly queuedAt: string | null;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  /** What of the prompt could not be read; for `not_found`, what that means. Absent if nothing is lacking. */
-  readonly note?: string;
 }
 
 export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'degraded' | 'sandbox' | 'resultRef'>;

@@ -129,17 +129,14 @@ export interface StopReport {
   readonly apiCalls: number;
 }
 
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+
 /** A step in the state of the workflow. */
-export interface EscalationStepRecord {
-  readonly action: EscalationAction;
-  readonly afterMs: number;
-  state: EscalationStepState;
+export interface EscalationStepRecord
+  extends Pick<EscalationStepView, 'action' | 'afterMs'>,
+    Writable<Pick<EscalationStepView, 'state' | 'atRisk' | 'why' | 'endedStopId' | 'operationId'>> {
   announcedAtMs: number | null;
   endedAtMs: number | null;
-  atRisk: string | null;
-  why: string | null;
-  endedStopId: string | null;
-  operationId: string | null;
   /** Number of refusals so far. */
   refusals: number;
   /** When a refused step is retried; null if it is not. */
@@ -149,23 +146,15 @@ export interface EscalationStepRecord {
 }
 
 /** A request in the state of the workflow. */
-export interface StopRecord {
+export interface StopRecord
+  extends Writable<Omit<StopRequestView, 'requestId' | 'phase' | 'escalation' | `${string}At`>> {
   /** Without its `notify` once it has ended. */
   request: StopRequest;
   readonly arrivedAtMs: number;
-  outcome: StopOutcome | null;
-  stopId: string | null;
   /** When the stop was requested; null if unknown. An archived sandbox no longer shows this time. */
   requestedAt: string | null;
-  status: string | null;
-  kept: PreservedWork | null;
-  failed: FailedArchivals | null;
-  askedAgain: number;
-  owner: string | null;
   alertedAtMs: number | null;
   endedAtMs: number | null;
-  blocked: JobProgress['blocked'];
-  error: JobError | null;
   /** The state before the first request that may have been accepted; null if there was no such request. */
   asked: { readonly previousStopId: string | null } | null;
   /** Absent without an escalation, as the following fields are. */

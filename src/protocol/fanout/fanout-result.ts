@@ -1,22 +1,16 @@
 /** The results of a batch and its items. Types only. */
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { SourceState } from '../../contract/workflow-safe/source-state.js';
+import type { JobTimes } from '../job/job-progress.js';
 import type { JobError, JobResult, LeftBehind } from '../job/job-result.js';
 import type { FanoutOutcome, ItemOutcome } from './fanout-input.js';
 import type { FanoutProgress } from './fanout-progress.js';
 
 /** When an item's generation reached each step; null if it did not get there. */
-export interface ItemTimes {
+export interface ItemTimes extends Omit<JobTimes, 'startedAt' | 'createdAt'> {
   /** When the chunk of the item started; null for an item that was not started. */
   readonly queuedAt: string | null;
   readonly forkedAt: string | null;
-  readonly usableAt: string | null;
-  /** When the first prompt was sent. */
-  readonly promptedAt: string | null;
-  /** When the last prompt ended. */
-  readonly answeredAt: string | null;
-  /** When the item began to end its fork. */
-  readonly endingAt: string | null;
   /** When the item's fork was stopped or deleted. The result is stored before that, so it is null at first. */
   readonly endedAt: string | null;
 }

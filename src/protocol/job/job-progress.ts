@@ -13,7 +13,7 @@ export interface JobTimes {
   readonly promptedAt: string | null;
   /** When the last prompt ended. */
   readonly answeredAt: string | null;
-  /** When the job began to end the sandbox. */
+  /** When the job began to end its sandbox. */
   readonly endingAt: string | null;
   /** When the sandbox had ended as requested. */
   readonly endedAt: string | null;
