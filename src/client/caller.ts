@@ -25,13 +25,13 @@ import type {
   StreamOptions,
 } from './call-options.js';
 import { startRecord } from './call-record.js';
-import { type ExchangeRequest, type ExchangeResponse, exchange } from './exchange.js';
+import { type ExchangeResponse, exchange } from './exchange.js';
 import { packageVersion } from './package-version.js';
 import { listOf, readList } from './pages.js';
 import { readFailure, readSuccess, readWhole } from './read-response.js';
 import { checkPath, queryString, readBaseUrl } from './request-address.js';
 import { bodyIn, idempotencyKeyIn, requireForm } from './request-form.js';
-import { streamExchange } from './stream-exchange.js';
+import { type ExchangeRequest, streamExchange } from './stream-exchange.js';
 
 /** The parameters of an endpoint's path, and the other parts of a request that differ between its calls. */
 type CallParts<Name extends EndpointName> = Readonly<Record<PathParameters<Name>, string>> & {

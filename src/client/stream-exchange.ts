@@ -1,12 +1,22 @@
 /**
- * Makes an HTTP exchange whose answer is a stream, in exactly one attempt. The timeout applies to each pause of the
- * server, not to the whole exchange. An abort reaches the socket. Only data that the reader has not taken yet is in memory.
+ * Makes an HTTP exchange whose answer is a stream, in exactly one attempt. An abort reaches the socket. Errors say whether
+ * the request may have been sent. Only data that the reader has not taken yet is in memory.
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { PlainResponse } from './call-options.js';
+import type { CallName, PlainResponse } from './call-options.js';
 import { exchangeError, TimeoutError } from './errors.js';
-import type { ExchangeRequest } from './exchange.js';
+
+export interface ExchangeRequest {
+  readonly endpoint: CallName;
+  readonly origin: string;
+  readonly method: Dispatcher.HttpMethod;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | null;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
 
 /** How far the body may run ahead of its reader, in bytes. */
 const readAheadBytes = 256 * 1024;
@@ -15,10 +25,15 @@ const readAheadBytes = 256 * 1024;
  * Sends a request and resolves when the headers of the answer have arrived, with any status. `timeoutMs` is the longest
  * time in which the server may send nothing. The time in which the reader is slow does not count. Redirects are not
  * followed.
+ * @param options.limits `whole`: `timeoutMs` limits the whole exchange
  * @throws ConnectionError, TimeoutError; the signal's reason; SandflowError `bad_argument` for a header or path that
  *   HTTP cannot carry
  */
-export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<PlainResponse> {
+export function streamExchange(
+  dispatcher: Dispatcher,
+  request: ExchangeRequest,
+  { limits = 'silence' }: { readonly limits?: 'silence' | 'whole' } = {},
+): Promise<PlainResponse> {
   const { endpoint, origin, method, path, headers, body: sentBody, timeoutMs, signal } = request;
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
@@ -27,9 +42,8 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
     let ended = false;
 
     const listen = () => {
-      clearTimeout(timer);
-      const late = () => fail(new TimeoutError(endpoint, controller !== undefined, timeoutMs, 'silence'));
-      if (!ended) timer = setTimeout(late, timeoutMs);
+      const late = () => fail(new TimeoutError(endpoint, controller !== undefined, timeoutMs, limits));
+      if (!ended) timer ??= setTimeout(late, timeoutMs);
     };
     const end = () => {
       ended = true;
@@ -70,8 +84,11 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
     };
 
     dispatcher.dispatch(
+      // The deadline above covers everything, so undici's own timeouts for headers and body are off.
       { origin, method, path, headers, body: sentBody, headersTimeout: 0, bodyTimeout: 0 },
       {
+        // Called when the request has its connected socket, just before its first byte is written to it. One without a
+        // controller still waits for its socket, and is dropped here before it is written.
         onRequestStart(given) {
           if (ended) given.abort(new Error('call ended'));
           else controller = given;
@@ -83,8 +100,10 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
         },
         onResponseData(given, chunk) {
           if (!body || ended) return;
-          if (body.push(chunk)) return void timer?.refresh();
-          given.pause();
+          const mayContinue = body.push(chunk);
+          if (!mayContinue) given.pause();
+          if (limits === 'whole') return;
+          if (mayContinue) return void timer?.refresh();
           clearTimeout(timer);
           timer = undefined;
         },
