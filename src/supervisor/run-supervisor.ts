@@ -7,7 +7,6 @@ import { type FileLock, tryAcquireFileLock } from '../os/file-lock.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { connectTemporal } from '../temporal/connect.js';
 import { readAssumed } from './assumed.js';
-import type { MainProgram } from './children.js';
 import { askSupervisor } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { type ControlServer, openControlServer } from './control-server.js';
@@ -15,28 +14,20 @@ import { stackPaths } from './stack-paths.js';
 import { readStackRecord, type StackRecord } from './stack-record.js';
 import { requireStackSettings } from './stack-settings.js';
 import { createStackWatch, type StackWatch } from './stack-watch.js';
-import { type Stack, startStack } from './start-stack.js';
+import { type Stack, type StartStackOptions, startStack } from './start-stack.js';
 
 /** An earlier supervisor that drains its worker needs up to this long. */
 const electionPatienceMs = 60_000;
 const electionPollMs = 100;
 
-interface RunSupervisorOptions {
-  /** How this program is started, for the children. */
-  readonly main: MainProgram;
-  /** The program of the local service. Default: that of its package. */
-  readonly localProgram?: MainProgram;
+interface RunSupervisorOptions extends Pick<StartStackOptions, 'main' | 'localProgram'> {
   /** True for `sandflow up --foreground`: stays up even if it is idle. */
   readonly foreground: boolean;
-  /** How long the supervisor stays up with no clients and no open jobs, in ms. Default: as configured. */
-  readonly idleMs?: number;
   /** A line for the log, without a line end. */
   readonly log: (line: string) => void;
   /** Aborted by SIGTERM or Ctrl-C: ends the stack in order. */
   readonly signal: AbortSignal;
   readonly onReady?: (stack: StackDescription) => void;
-  /** A Temporal binary. Default: one that is installed, cached, downloaded or built. */
-  readonly temporalBinary?: string;
 }
 
 /**
@@ -89,7 +80,7 @@ async function holdStack(
   watch: StackWatch,
   options: RunSupervisorOptions,
 ): Promise<void> {
-  const { log, main, localProgram, temporalBinary, idleMs = config.idleMs } = options;
+  const { log, main, localProgram } = options;
   const signal = anySignal([options.signal, watch.ended]);
   const onProgress = (line: string) => {
     log(line);
@@ -97,15 +88,7 @@ async function holdStack(
   };
   let stack: Stack;
   try {
-    stack = await startStack(config, {
-      main,
-      localProgram,
-      onProgress,
-      log,
-      signal,
-      temporalBinary,
-      onLateBridge: control.ready,
-    });
+    stack = await startStack(config, { main, localProgram, onProgress, log, signal, onLateBridge: control.ready });
   } catch (error) {
     if (signal.aborted) return;
     const code = error instanceof SandflowError ? error.code : 'stack_failed';
@@ -122,7 +105,7 @@ async function holdStack(
       control.ready(stack.description);
       options.onReady?.(stack.description);
       log('the stack is ready');
-      await watch.untilIdle(() => control.clients().length, idleMs, signal);
+      await watch.untilIdle(() => control.clients().length, config.idleMs, signal);
     } finally {
       await temporal.connection.close();
     }

@@ -1,29 +1,16 @@
 /** The paths of all files of a stack, below its SANDFLOW_HOME. */
 import { join } from 'node:path';
 
-export interface StackPaths {
-  readonly home: string;
-  /** Held by the supervisor while it lives. */
-  readonly lockFile: string;
-  /** How to reach the supervisor; mode 600, since it holds the token of the control connection. */
-  readonly stateFile: string;
-  /** What is remembered of a stack that has not ended in order. */
-  readonly recordFile: string;
-  readonly portsFile: string;
-  readonly logDirectory: string;
-  readonly supervisorLog: string;
-  readonly temporalDatabase: string;
-  readonly localServiceDirectory: string;
-  /** Key of the local service, mode 600. */
-  readonly localApiKeyFile: string;
-}
+export type StackPaths = Readonly<ReturnType<typeof stackPaths>>;
 
-export function stackPaths(home: string): StackPaths {
+export function stackPaths(home: string) {
   const logDirectory = join(home, 'logs');
   return {
-    home,
+    /** Held by the supervisor while it lives. */
     lockFile: join(home, 'supervisor.lock'),
+    /** How to reach the supervisor; mode 600, since it holds the token of the control connection. */
     stateFile: join(home, 'supervisor.json'),
+    /** What is remembered of a stack that has not ended in order. */
     recordFile: join(home, 'stack.json'),
     portsFile: join(home, 'ports.json'),
     logDirectory,
@@ -34,7 +21,7 @@ export function stackPaths(home: string): StackPaths {
   };
 }
 
-/** The key of the local service of a home. */
+/** The key of the local service of a home, mode 600. */
 export function localApiKeyFile(home: string): string {
   return join(home, 'local-api-key');
 }

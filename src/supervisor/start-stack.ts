@@ -29,24 +29,18 @@ import { choosePorts, type StackPorts } from './ports.js';
 import { startReadyChild } from './ready-child.js';
 import { registerBridge } from './register-bridge.js';
 import { stackPaths } from './stack-paths.js';
-import { type KeptTemporal, keepTemporal } from './temporal-service.js';
+import { type KeepTemporalOptions, type KeptTemporal, keepTemporal } from './temporal-service.js';
 
 const workerGraceMs = 15_000;
 const childGraceMs = 10_000;
 /** How often it looks for the secret of a bridge that waits for one, in ms. */
 const pauseMs = 500;
 
-export interface StartStackOptions {
+export interface StartStackOptions extends Pick<KeepTemporalOptions, 'onProgress' | 'log' | 'signal'> {
   /** How this program is started, for the children. */
   readonly main: MainProgram;
   /** The program of the local service. Default: that of its package. */
   readonly localProgram?: MainProgram;
-  readonly onProgress: (line: string) => void;
-  readonly log: (line: string) => void;
-  /** Ends the start. */
-  readonly signal: AbortSignal;
-  /** A Temporal binary. Default: one that is installed, cached, downloaded or built. */
-  readonly temporalBinary?: string;
   /** Called when a bridge has started later than the stack, because there was no secret before. */
   readonly onLateBridge?: (stack: StackDescription) => void;
 }

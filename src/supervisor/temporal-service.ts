@@ -21,9 +21,8 @@ export interface KeepTemporalOptions {
   readonly uiHost: string;
   readonly onProgress: (line: string) => void;
   readonly log: (line: string) => void;
+  /** Ends the start. */
   readonly signal: AbortSignal;
-  /** Default: a binary that is installed, cached, downloaded or built. */
-  readonly temporalBinary?: string;
 }
 
 /**
@@ -33,7 +32,7 @@ export interface KeepTemporalOptions {
 export async function keepTemporal(config: Config, options: KeepTemporalOptions): Promise<KeptTemporal> {
   const { onProgress, log, signal, port, uiPort, uiHost } = options;
   const { cacheDirectory, home } = config;
-  const binary = options.temporalBinary ?? (await findTemporalServer({ cacheDirectory, onProgress, signal }));
+  const binary = await findTemporalServer({ cacheDirectory, onProgress, signal });
   const paths = stackPaths(home);
   const namespace = config.temporal.connect.namespace ?? 'default';
   let address: string | undefined;
