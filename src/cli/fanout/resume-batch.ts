@@ -5,9 +5,10 @@ import { createTemplate } from '../../fanout/template.js';
 import type { FanoutItem, FanoutPolicy, FanoutSource, MachineType } from '../../protocol/fanout/fanout-input.js';
 import { longestMachineSeconds } from '../../protocol/fanout/longest-machine-seconds.js';
 import { headOf } from '../../protocol/stored-text.js';
+import { earlierExecution } from '../../workflow-client/fanouts/earlier-execution.js';
 import { type FanoutAddress, fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import { planResume, type ResumePlan } from '../../workflow-client/fanouts/plan-resume.js';
-import { keptByResume, resumeFanout } from '../../workflow-client/fanouts/resume-fanout.js';
+import { resumeFanout } from '../../workflow-client/fanouts/resume-fanout.js';
 import { contentDigest } from '../../workflow-client/input-digest.js';
 import type { CommandContext } from '../command.js';
 import { checkWanted, PromptChoices, type Wanted } from '../connect/check-wanted.js';
@@ -40,7 +41,7 @@ export async function resumeBatch(
     const batch = { deployment: platform.config.deployment, batchId };
     const plan = await planOf(platform, batch, command, options);
     const { counts, sealed, budget } = await fanoutProgress(platform.temporal, batch);
-    const kept = plan ?? (await platform.patiently(() => keptByResume(platform.temporal, batch)));
+    const kept = plan ?? (await platform.patiently(() => earlierExecution(platform.temporal, batch))).input;
     const left = counts.items - counts.completed - (options.retryFailed ? 0 : counts.failed);
     if ((left > 0 || plan?.changes) && !plan?.only)
       requireUnreached(command.policy.stopAt ?? kept.policy.stopAt, counts.completed);

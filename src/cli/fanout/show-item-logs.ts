@@ -5,7 +5,7 @@ import { itemTranscripts } from '../../addresses/transcript-places.js';
 import { shortfallOfJob } from '../../protocol/shortfall.js';
 import { type FanoutPlace, readItemResult, readListedChunk, storedChunks } from '../../result-store/fanout-objects.js';
 import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
-import { itemProgress } from '../../workflow-client/fanouts/running-items.js';
+import { lookAtItem } from '../../workflow-client/fanouts/running-items.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -42,7 +42,7 @@ export function showItemLogs(
     });
     return printTranscript({
       ...{ io, reporter, follow, json, transcript },
-      look: () => lookAtItem(platform, place, index),
+      look: () => look(platform, place, index),
       reconnect: (notices) => platform.reconnect(notices),
     });
   });
@@ -66,10 +66,10 @@ async function indexOf({ results }: Platform, place: FanoutPlace, itemId: string
   throw new UsageError(`The batch "${place.batchId}" has no item "${itemId}"; ${list}.`);
 }
 
-async function lookAtItem({ temporal, results }: Platform, place: FanoutPlace, index: number): Promise<Looked> {
+async function look({ temporal, results }: Platform, place: FanoutPlace, index: number): Promise<Looked> {
   const { deployment, batchId } = place;
-  const progress = await itemProgress(temporal, { deployment, batchId, index });
-  if (progress) return { kind: 'running', progress };
+  const running = await lookAtItem(temporal, { deployment, batchId, index });
+  if (running) return { kind: 'running', progress: running.progress };
   const item = await readItemResult(results, place, index);
   if (item === null || item.outcome === 'not_started') {
     const { outcome } = await fanoutProgress(temporal, { deployment, batchId });

@@ -6,6 +6,7 @@ import {
   type WorkflowExecutionDescription,
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
+  type WorkflowOptions,
 } from '@temporalio/client';
 import { jobIdProblem, jobWorkflowId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
@@ -15,13 +16,13 @@ import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
 import { taskPriority } from '../../protocol/job/task-priority.js';
 import type { BatchEndMemo, OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
 import { fanoutPlacesQuery, fanoutProgressQuery, workflowTypes } from '../../protocol/messages.js';
-import type { ResultStore } from '../../result-store/index.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
 import { hasCodec } from '../../temporal/has-codec.js';
 import { queryOnce } from '../../temporal/query-once.js';
 import { describeReadable } from '../../temporal/readable-memos.js';
 import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindError } from '../ask-workflow.js';
 import { contentDigest } from '../input-digest.js';
+import type { StartJobOptions } from '../jobs/job-client.js';
 import { type Labels, parseLabels } from '../labels.js';
 import { keepFanoutTexts } from '../store-texts.js';
 import { bad, badBatch, checkFanoutSize, type NewFanout, parseFanoutInput } from './fanout-input.js';
@@ -35,22 +36,8 @@ export interface FanoutAddress {
 }
 
 /** Options of starting a batch. */
-export interface StartFanoutOptions {
-  /** Task queue of the workers that run jobs. */
-  readonly taskQueue: string;
-  /**
-   * The result store, which the workers use too. It receives prompts, scripts, commands and files that are too long for
-   * Temporal. Without a store they are refused.
-   */
-  readonly results?: ResultStore;
-  /**
-   * Whether summaries in Temporal show the first line of prompts and commands. If false, they show `prompt` and
-   * `command` with its number. Default: true, unless the client has a payload codec.
-   */
-  readonly promptInSummary?: boolean;
-  /** Labels that lists show and select by. Values are text. Default: none. */
-  readonly labels?: Labels;
-}
+export interface StartFanoutOptions
+  extends Pick<StartJobOptions, 'taskQueue' | 'results' | 'promptInSummary' | 'labels'> {}
 
 /** The result of starting a batch. */
 export interface StartedFanout {
@@ -68,11 +55,6 @@ export interface FanoutMemo extends OutcomeMemo, BatchEndMemo, TextInSummariesMe
   readonly batchKey?: string;
   /** The labels of the batch; absent if it has none. */
   readonly labels?: Labels;
-}
-
-export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'> {
-  readonly memo: FanoutMemo;
-  readonly workflowIdReusePolicy: WorkflowIdReusePolicy;
 }
 
 /**
@@ -133,16 +115,15 @@ export async function prepareFanout(
 export async function launchBatch(
   client: Client,
   input: BatchInput,
-  { taskQueue, memo, workflowIdReusePolicy }: LaunchBatchOptions,
+  options: Pick<WorkflowOptions, 'taskQueue' | 'workflowIdReusePolicy'> & { readonly memo: FanoutMemo },
 ): Promise<StartedFanout> {
   const handle = await client.workflow.start<(input: BatchInput) => Promise<unknown>>(workflowTypes.forkFanout, {
+    ...options,
     workflowId: jobWorkflowId(input.deployment, input.batchId),
-    taskQueue,
     args: [input],
-    workflowIdReusePolicy,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
     priority: taskPriority(input.policy, input.batchId),
-    memo: { ...memo },
+    memo: { ...options.memo },
     staticSummary: input.title ?? input.batchId,
   });
   return { started: true, runId: handle.firstExecutionRunId };
@@ -162,12 +143,8 @@ export function fanoutHandle(client: Client, { deployment, batchId }: FanoutAddr
  * const { counts } = await fanoutProgress(client, { deployment, batchId: 'issues' });
  */
 export function fanoutProgress(client: Client, batch: FanoutAddress): Promise<FanoutProgress> {
-  return askWorkflow(
-    client,
-    askedBatch(batch),
-    () => queryOnce(fanoutHandle(client, batch), fanoutProgressQuery),
-    firstQueryTimeoutMs,
-  );
+  const ask = () => queryOnce(fanoutHandle(client, batch), fanoutProgressQuery);
+  return askWorkflow(client, askedBatch(batch), ask, firstQueryTimeoutMs);
 }
 
 /** Queries where the items of a batch are, also after its end. @throws SandflowError as `fanoutProgress` */

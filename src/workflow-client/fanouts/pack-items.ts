@@ -11,14 +11,6 @@ import { bad, badItem, checkItemSize, itemBytes, parseFanoutItem } from './fanou
 /** The size of a chunk without its items, in bytes. */
 const wrappingBytes = 1_000;
 
-/**
- * Computes a digest of a chunk's items. The digest shows whether a chunk that is sent again has the same items. It does
- * not depend on where texts are stored.
- */
-export function itemsDigest(items: readonly FanoutItem[]): string {
-  return contentDigest(items);
-}
-
 interface ItemToSubmitOptions {
   readonly policy?: Pick<FanoutPolicy, 'budgetSeconds'>;
   readonly results?: ResultStore | undefined;
@@ -76,7 +68,7 @@ export async function* packItems(
   let heldBytes = wrappingBytes;
 
   const take = (): ChunkSubmission => {
-    const wish = { chunk, firstIndex: index - held.length, digest: itemsDigest(held), items: held };
+    const wish = { chunk, firstIndex: index - held.length, digest: contentDigest(held), items: held };
     if (chunk >= maxChunks)
       throw bad(
         `The batch is too large: its items take more than ${maxChunks} chunks. Split it, or put long texts into files of the result store.`,

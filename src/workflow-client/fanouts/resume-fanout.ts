@@ -3,7 +3,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { fanoutPlaces } from '../../addresses/fanout-addresses.js';
 import type { BatchInput, ChangedItems } from '../../protocol/fanout/batch-parts.js';
-import type { FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import type { FanoutPlace } from '../../result-store/fanout-objects.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { storedJson } from '../../result-store/stored-json.js';
@@ -91,16 +91,4 @@ async function storeChanges(
 
 function keptChanges(changed: ChangedItems | undefined): ChangedItems | undefined {
   return changed && { ...changed, only: false };
-}
-
-/**
- * Reads what a resume of a batch takes over.
- * @throws SandflowError `fanout_not_found`
- */
-export async function keptByResume(
-  client: Client,
-  batch: FanoutAddress,
-): Promise<{ readonly source: FanoutSource; readonly policy: FanoutPolicy }> {
-  const { source, policy } = (await earlierExecution(client, batch)).input;
-  return { source, policy };
 }

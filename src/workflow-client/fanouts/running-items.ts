@@ -2,7 +2,6 @@
 import type { Client } from '@temporalio/client';
 import { itemIndexOf, itemStep, itemWorkflowId, jobWorkflowId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
-import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { progressQuery, workflowTypes } from '../../protocol/messages.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
 import { queryOnce } from '../../temporal/query-once.js';
@@ -40,15 +39,11 @@ export async function runningItems(client: Client, { deployment, batchId }: Fano
 }
 
 /**
- * Queries the progress of an item while it runs. Needs a worker.
+ * Queries the progress of an item while it runs, its id, null if it cannot be read, and Temporal's description: two
+ * requests. Needs a worker.
  * @returns null if the item is not running
  * @throws SandflowError `no_worker`
  */
-export async function itemProgress(client: Client, item: ItemAddress): Promise<JobProgress | null> {
-  return (await lookAtItem(client, item))?.progress ?? null;
-}
-
-/** As `itemProgress`, with the id of the item, null if it cannot be read, and Temporal's description: two requests. */
 export async function lookAtItem(client: Client, { deployment, batchId, index }: ItemAddress) {
   const handle = client.workflow.getHandle(itemWorkflowId(deployment, batchId, index));
   const asked = { kind: 'job', deployment, id: `${batchId}/${itemStep(index)}` } as const;

@@ -10,8 +10,9 @@ import {
   startPrepared,
 } from '../../../src/workflow-client/fanouts/fanout-client.js';
 import type { NewFanout } from '../../../src/workflow-client/fanouts/fanout-input.js';
-import { itemsDigest, itemToSubmit } from '../../../src/workflow-client/fanouts/pack-items.js';
+import { itemToSubmit } from '../../../src/workflow-client/fanouts/pack-items.js';
 import { sendChunk, sendSeal } from '../../../src/workflow-client/fanouts/updates.js';
+import { contentDigest } from '../../../src/workflow-client/input-digest.js';
 
 const persistence = { patienceMs: 30_000 };
 
@@ -27,7 +28,7 @@ export async function addFanoutChunk(
 ): Promise<void> {
   const items: FanoutItem[] = [];
   for (const [at, item] of chunk.items.entries()) items.push(await itemToSubmit(item, chunk.firstIndex + at, options));
-  await sendChunk(client, batch, { ...chunk, items, digest: itemsDigest(items) }, persistence);
+  await sendChunk(client, batch, { ...chunk, items, digest: contentDigest(items) }, persistence);
 }
 
 export const sealFanout = (client: Client, batch: FanoutAddress, seal: SealRequest) =>
