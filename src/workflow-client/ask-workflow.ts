@@ -48,6 +48,7 @@ export async function askWorkflow<T>(
  */
 export async function explainError(error: unknown, client: Client, asked: AskedWorkflow): Promise<unknown> {
   const { kind, deployment, id, updateId } = asked;
+  const there = () => describeReadable(client, jobWorkflowId(deployment, id)).catch(() => undefined);
   if (error instanceof WorkflowUpdateFailedError) {
     return new SandflowError('refused', `The ${kind} "${id}" refused the request: ${reasonOf(error)}`, {
       cause: error,
@@ -55,20 +56,12 @@ export async function explainError(error: unknown, client: Client, asked: AskedW
   }
   if (error instanceof WorkflowNotFoundError || (kind === 'batch' && isClosing(error))) {
     // Temporal answers `not found` for a missing workflow and for an ended one. The text of the answer is not stable.
-    const isThere = await describeReadable(client, jobWorkflowId(deployment, id)).then(
-      () => true,
-      () => false,
-    );
-    return isThere ? endedError(asked, error) : notFoundError(asked, error);
+    return (await there()) ? endedError(asked, error) : notFoundError(asked, error);
   }
   // The SDK throws this for every query that fails, so the type of the workflow decides.
   if (error instanceof QueryNotRegisteredError) {
-    const type = await describeReadable(client, jobWorkflowId(deployment, id)).then(
-      (there) => there.type,
-      () => undefined,
-    );
     const other = kind === 'job' ? workflowTypes.forkFanout : workflowTypes.createThenPrompt;
-    return type === other ? otherKindError(asked, error) : error;
+    return (await there())?.type === other ? otherKindError(asked, error) : error;
   }
   const isUnpolled = hasNoPoller(error);
   if (!isUnpolled && !isSlow(error)) return error;

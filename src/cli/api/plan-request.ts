@@ -1,9 +1,10 @@
 /** Builds the request of `sandflow api`, and checks it before anything is started. */
 import { resolve } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import type { PlainRequest } from '../../client/index.js';
 import { parseJson, withoutMark } from '../../texts/parse-json.js';
 import type { CliIo } from '../io.js';
-import { isStdin, readAll, readTextOrFile } from '../run/read-prompts.js';
+import { isStdin, readTextOrFile } from '../run/read-prompts.js';
 import { readTextFile } from '../text-file.js';
 import { UsageError } from '../usage-error.js';
 import type { ApiOptions } from './options.js';
@@ -76,13 +77,11 @@ async function readBody(
 ): Promise<string | undefined> {
   if (body === undefined) return field.length === 0 ? undefined : bodyOf(field, io.cwd);
   if (field.length > 0) throw new UsageError('Use --field or --body, not both.');
-  const written = isStdin(body)
-    ? (await readAll(io.stdin)).toString('utf8')
-    : await readTextFile(resolve(io.cwd, body), `--body: ${body}`);
-  const text = withoutMark(written);
-  if (parseJson(text) === undefined)
+  const written = isStdin(body) ? await textOf(io.stdin) : await readTextFile(resolve(io.cwd, body), `--body: ${body}`);
+  const json = withoutMark(written);
+  if (parseJson(json) === undefined)
     throw new UsageError(`--body: ${isStdin(body) ? 'stdin' : body} is not valid JSON.`);
-  return text;
+  return json;
 }
 
 /** The text is put together here, because `JSON.stringify` rounds long numbers. */

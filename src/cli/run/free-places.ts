@@ -1,6 +1,7 @@
 /** A collected file takes the place of another file only if the options name that file. */
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { isFolder } from '../../os/make-folders.js';
 import { patchName } from '../../protocol/job/patch-name.js';
 import { joinPair } from '../../texts/path-pair.js';
 import { type GetPair, requireGetPlaces } from '../settings/file-pairs.js';
@@ -12,12 +13,9 @@ import { UsageError } from '../usage-error.js';
  *   its folder
  */
 export async function savedPlace({ remote, local, named }: GetPair, cwd: string) {
-  const isFolder = await stat(resolve(cwd, local)).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  const whole = isFolder ? join(local, basename(remote)) : local;
-  return { local: whole, path: resolve(cwd, whole), keepsOther: isFolder || !named };
+  const isInFolder = await isFolder(resolve(cwd, local));
+  const whole = isInFolder ? join(local, basename(remote)) : local;
+  return { local: whole, path: resolve(cwd, whole), keepsOther: isInFolder || !named };
 }
 
 /** Says that a place is taken. @param named the option that names the file itself */

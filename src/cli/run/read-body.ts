@@ -11,8 +11,8 @@ import { readTextOrFile } from './read-prompts.js';
  * @throws UsageError
  */
 export async function readBody(given: string | undefined, option: string, cwd: string): Promise<OtherFields> {
+  if (given === undefined) return {};
   const text = await readTextOrFile(given, option, cwd);
-  if (text === undefined) return {};
   const body = parseJson(text);
   const changed = body === undefined ? undefined : numbersOf(text).find(losesDigits);
   if (changed !== undefined) {

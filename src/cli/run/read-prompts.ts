@@ -2,6 +2,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { decodeText } from '../../texts/decode-text.js';
 import type { CliIo } from '../io.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -79,7 +80,7 @@ async function readPrompt(
 ): Promise<string> {
   if (isStdin(given)) {
     const what = 'The prompt from stdin';
-    return notEmpty(textOf(await readAll(stdin), what), what);
+    return notEmpty(textOf(await buffer(stdin), what), what);
   }
   if (given.startsWith('@')) {
     const text = await readTextOrFile(given, 'The prompt', cwd, toSendAt);
@@ -115,19 +116,7 @@ async function readPrompt(
  * @param way what else a file that cannot be read is told with
  * @throws UsageError also for a text that is the name of an existing file: the agent would get the name as its prompt
  */
-export async function readTextOrFile(value: string, option: string, cwd: string, way?: string): Promise<string>;
-export async function readTextOrFile(
-  value: string | undefined,
-  option: string,
-  cwd: string,
-): Promise<string | undefined>;
-export async function readTextOrFile(
-  value: string | undefined,
-  option: string,
-  cwd: string,
-  way = '',
-): Promise<string | undefined> {
-  if (value === undefined) return undefined;
+export async function readTextOrFile(value: string, option: string, cwd: string, way = ''): Promise<string> {
   if (isStdin(value)) throw new UsageError(`${option} does not read stdin by ${value}. Use ${option} @/dev/stdin.`);
   if (!value.startsWith('@')) {
     if (await isFile(value, cwd))
@@ -162,12 +151,6 @@ function looksLikePath(given: string): boolean {
   return given.includes('/') || /\.[a-z][a-z0-9]*$/i.test(given);
 }
 
-export async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks);
-}
-
 /** @throws UsageError if the content is not text, because the agent could not read it */
 function textOf(content: Buffer, what: string): string {
   const { text, problem } = decodeText(content);
@@ -182,7 +165,7 @@ function notEmpty(text: string, what: string): string {
 
 /** Reads a script for a shell as `readTextOrFile` does: a shell takes the CR of a line end of Windows for a part of the command. */
 export async function readScript(value: string | undefined, option: string, cwd: string): Promise<string | undefined> {
-  return (await readTextOrFile(value, option, cwd))?.replace(/\r\n?/g, '\n');
+  return value === undefined ? undefined : (await readTextOrFile(value, option, cwd)).replace(/\r\n?/g, '\n');
 }
 
 /** Reads each of the texts as `readTextOrFile` does. One after another, so that the first wrong one is named. */

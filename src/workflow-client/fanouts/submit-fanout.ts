@@ -123,10 +123,7 @@ export async function sendItems(
   } catch (error) {
     signal?.throwIfAborted();
     // A batch may end while its items are sent, if its source fails or it is cancelled; its result says why.
-    const phase = await fanoutProgress(client, batch).then(
-      (progress) => progress.phase,
-      () => null,
-    );
+    const phase = (await fanoutProgress(client, batch).catch(() => undefined))?.phase;
     if (phase !== 'ending' && phase !== 'ended') throw error;
     const known = newest && (await digestsOf(client, batch)).get(newest.chunk);
     if (known !== undefined && known !== newest?.digest) throw otherItems(batch);
