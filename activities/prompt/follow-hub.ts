@@ -11,7 +11,6 @@
 import type { CallOptions, SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { describeFailure } from '../retry/classify.js';
-import { createReadLimit } from './read-limit.js';
 
 export interface FollowHubOptions {
   /** Interval between reads while a new follow waits, in ms. Default: 500. */
@@ -105,6 +104,21 @@ const rarestListMs = 60_000;
 /** After this many consecutive failures of the list, or this many ms without its answer, follows read by themselves. */
 const silentAfterFailures = 2;
 const silentAfterMs = 5_000;
+
+/** Number of reads allowed in a burst after a quiet period. */
+const burst = 8;
+
+/** A limit of one read per `everyMs`, in ms, in this process. */
+function createReadLimit(everyMs: number) {
+  let spentUntilMs = 0;
+  return {
+    /** When the next read is allowed, in ms since the epoch. */
+    nextMs: () => spentUntilMs - (burst - 1) * everyMs,
+    spend() {
+      spentUntilMs = Math.max(Date.now(), spentUntilMs) + everyMs;
+    },
+  };
+}
 
 const hubs = new WeakMap<SandboxClient, FollowHub>();
 

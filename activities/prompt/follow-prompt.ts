@@ -19,7 +19,7 @@ import {
   type Attempt,
   currentAttempt,
   defaultYoungMs,
-  heartbeatEveryMs,
+  withHeartbeat,
   type YoungFollowOptions,
 } from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
@@ -108,16 +108,14 @@ export function followPromptActivity(
   const follow = createFollow(client, hub, results);
   let follows = 0;
   return async function followPrompt(input: FollowPromptInput): Promise<PromptEnd | null> {
-    const timer = setInterval(() => heartbeat(), heartbeatEveryMs());
     const youngMs = follows < youngAtMost ? youngFollowMs : 0;
     if (!isLong(input, youngMs)) heartbeat();
     const places = input.handOver ? 1 : 0;
     follows += places;
     try {
-      return await follow(input, currentAttempt().signal, { youngMs, taskQueue });
+      return await withHeartbeat(() => follow(input, currentAttempt().signal, { youngMs, taskQueue }));
     } finally {
       follows -= places;
-      clearInterval(timer);
     }
   };
 }

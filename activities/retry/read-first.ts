@@ -128,14 +128,7 @@ export async function readFirst<T>(
 
 function withMemory(failure: unknown, sent: SentBefore): unknown {
   if (!(failure instanceof ApplicationFailure)) return failure;
-  const { message, type, nonRetryable, nextRetryDelay, details } = failure;
-  return ApplicationFailure.create({
-    message,
-    type: type ?? undefined,
-    nonRetryable: nonRetryable ?? undefined,
-    nextRetryDelay,
-    details: [...(details ?? []), sent],
-  });
+  return Object.assign(failure, { details: [...(failure.details ?? []), sent] });
 }
 
 /**

@@ -55,25 +55,18 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
     /** Reads a file of a sandbox into the result store. A missing file is not a failure. Safe to repeat. */
     async collectFile(input: CollectFileInput): Promise<CollectedFile> {
       return repeatable(async ({ call, attempt }) => {
+        const { sandboxId, path, key } = input;
         const timeoutMs = timeToReceive(attempt);
+        const file = { path, size: null, sha256: null, ref: null, error: null, partial: false, unchanged: null };
         try {
-          const file = await call((signal) => client.readFile(input.sandboxId, input.path, { signal, timeoutMs }));
-          const content = Buffer.from(file.content, file.encoding);
-          const { ref, size, sha256 } = await results.put(input.key, content);
-          return { path: input.path, size, sha256, ref, error: null, partial: false, unchanged: null };
+          const read = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
+          const { ref, size, sha256 } = await results.put(key, Buffer.from(read.content, read.encoding));
+          return { ...file, size, sha256, ref };
         } catch (error) {
           if (!isRefusal(error) && !staysUnreadable(error, { attempt })) throw error;
           const { message } = error as Error;
-          return {
-            path: input.path,
-            size: null,
-            sha256: null,
-            ref: null,
-            error: cut(message, 500),
-            ...(error instanceof ApiError && error.status === 404 && { missing: true as const }),
-            partial: false,
-            unchanged: null,
-          };
+          const isMissing = error instanceof ApiError && error.status === 404;
+          return { ...file, error: cut(message, 500), ...(isMissing && { missing: true as const }) };
         }
       });
     },
