@@ -1,3 +1,5 @@
+import { untilAborted } from '../../src/os/aborted.js';
+import { timeLimit } from '../../src/os/any-signal.js';
 import type { ResultStore, StoredObject } from '../../src/result-store/index.js';
 
 /**
@@ -10,17 +12,8 @@ export async function putWithin(
   results: Pick<ResultStore, 'put'>,
   { key, content }: { readonly key: string; readonly content: Uint8Array },
 ): Promise<StoredObject> {
-  const over = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      over.abort();
-      reject(new Error(`The result store did not answer within ${ms / 1_000} s.`));
-    }, ms);
+  const limit = timeLimit(ms);
+  return untilAborted(limit, (signal) => results.put(key, content, { signal })).catch((error: unknown) => {
+    throw limit.aborted ? new Error(`The result store did not answer within ${ms / 1_000} s.`) : error;
   });
-  try {
-    return await Promise.race([results.put(key, content, { signal: over.signal }), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

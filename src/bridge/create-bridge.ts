@@ -12,6 +12,8 @@ import type { Client } from '@temporalio/client';
 import { Registry } from 'prom-client';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { logWithoutSecrets } from '../errors/without-secrets.js';
+import { aborted } from '../os/aborted.js';
+import { timeLimit } from '../os/any-signal.js';
 import { boundStrangers } from '../os/bound-strangers.js';
 import { requireCounts } from '../settings/required-numbers.js';
 import { requireOptions } from '../settings/required-options.js';
@@ -124,18 +126,12 @@ export function createBridge(options: BridgeOptions): Bridge {
 
   async function shutDown() {
     const closed = Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
-    let timer: NodeJS.Timeout | undefined;
-    const grace = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, closeGraceMs);
-    });
-    await Promise.race([
-      Promise.allSettled([...underWay, listeners.settled(), readiness.settled(), openWork.settled()]),
-      grace,
-    ]);
+    const grace = aborted(timeLimit(closeGraceMs));
+    const settled = Promise.allSettled([...underWay, listeners.settled(), readiness.settled(), openWork.settled()]);
+    await Promise.race([settled, grace]);
     // Answers that were just written are sent first. Then idle connections are closed, and busy ones are aborted.
     for (const server of servers) server.closeIdleConnections();
     await Promise.race([closed, grace]);
-    clearTimeout(timer);
     for (const server of servers) server.closeAllConnections();
     await closed;
   }
@@ -153,12 +149,11 @@ export function createBridge(options: BridgeOptions): Bridge {
     close({ drainMs = 0 } = {}) {
       requireCounts({ drainMs }, 0);
       if (drainMs === 0) drained.abort();
-      closing ??=
-        drainMs === 0
-          ? shutDown()
-          : sleep(drainMs, undefined, drained)
-              .catch(() => undefined)
-              .then(shutDown);
+      const drain = async () => {
+        if (drainMs > 0) await sleep(drainMs, undefined, drained).catch(() => undefined);
+        await shutDown();
+      };
+      closing ??= drain();
       return closing;
     },
   };

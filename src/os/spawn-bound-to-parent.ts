@@ -53,6 +53,29 @@ export function boundByKernel(
   return { file: setpriv, args: [...checked, command, ...args] };
 }
 
+/**
+ * Resolves with the exit code of a child; with null after a signal, or if it could not be started.
+ * @param event `close` is the end of its output too, which may come later
+ */
+export function exitOf(child: ChildProcess, event: 'exit' | 'close'): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.once(event, resolve);
+    child.once('error', () => resolve(null));
+  });
+}
+
+/** Asks a child to end, kills it if it has not after `graceMs`, and waits for its end. */
+export async function endChild(
+  child: ChildProcess,
+  exited: Promise<unknown>,
+  { signal = 'SIGTERM', graceMs }: { readonly signal?: NodeJS.Signals; readonly graceMs: number },
+): Promise<void> {
+  child.kill(signal);
+  const timeout = setTimeout(() => child.kill('SIGKILL'), graceMs);
+  await exited;
+  clearTimeout(timeout);
+}
+
 function holdLeash(child: ChildProcess, pid: number): void {
   const holder = startProgram('/bin/sh', ['-c', leashScript, 'sh', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { anySignal } from '../os/any-signal.js';
 import type { RotatingLog } from '../os/rotating-log.js';
-import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
+import { endChild, exitOf, spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 import { parseJson } from '../texts/parse-json.js';
 import type { ChildCommand } from './children.js';
 import type { RunningService } from './keep-running.js';
@@ -33,8 +33,8 @@ export async function startReadyChild(command: ChildCommand, options: ReadyChild
   const { log, signal, graceMs } = options;
   signal.throwIfAborted();
   const child = spawnChild(command, options);
-  const exited = exitOf(child);
-  const stop = () => stopChild(child, exited, graceMs);
+  const exited = exitOf(child, 'exit');
+  const stop = () => endChild(child, exited, { graceMs });
   const over = new AbortController();
   const giveUp = anySignal([signal, over.signal]);
   const late = sleep(maxReadyMs, undefined, { signal: giveUp }).catch(() => undefined);
@@ -66,18 +66,4 @@ function readyLine(child: ChildProcess, log: RotatingLog): Promise<z.infer<typeo
       if (parsed.success) resolve(parsed.data);
     });
   });
-}
-
-function exitOf(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => {
-    child.once('exit', resolve);
-    child.once('error', () => resolve(null));
-  });
-}
-
-async function stopChild(child: ChildProcess, exited: Promise<number | null>, graceMs: number): Promise<void> {
-  child.kill('SIGTERM');
-  const timeout = setTimeout(() => child.kill('SIGKILL'), graceMs);
-  await exited;
-  clearTimeout(timeout);
 }

@@ -1,7 +1,6 @@
 /**
  * Runs a Temporal server as a child process. Its state is in memory for tests, and in a file for the embedded stack.
  */
-import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -14,7 +13,7 @@ import { anySignal } from '../os/any-signal.js';
 import { freePort } from '../os/free-port.js';
 import { byOwnUser } from '../os/owner.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
-import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
+import { endChild, exitOf, spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 10_000;
@@ -85,7 +84,9 @@ async function tryStart(
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(databaseFile !== undefined && { cwd: dirname(databaseFile) }),
   });
-  const exited = exitOf(child);
+  // `exit` may come before the end of the output, which says why the process ended.
+  const exited = exitOf(child, 'close');
+  const stop = (signal: NodeJS.Signals) => endChild(child, exited, { signal, graceMs: stopTimeoutMs });
   // The end of the log does not show this: the server prints it first, and then a long trace.
   let isPortTaken = false;
   for (const output of [child.stdout, child.stderr]) {
@@ -98,12 +99,12 @@ async function tryStart(
   const abort = new AbortController();
   const given = options.signal ?? abort.signal;
   const signal = anySignal([abort.signal, given]);
-  const ready = prepareNamespace({ address, namespace, timeoutMs: startTimeoutMs, signal });
+  const ready = prepareNamespace({ address, namespace, signal });
   try {
     const first = await Promise.race([ready.then(() => 'ready' as const), exited.then(() => 'exited' as const)]);
     if (first === 'exited' || child.pid === undefined) return isPortTaken ? 'port_taken' : 'ended';
   } catch (cause) {
-    await stop(child, exited, 'SIGKILL');
+    await stop('SIGKILL');
     given.throwIfAborted();
     throw startFailed(log, cause);
   } finally {
@@ -118,7 +119,7 @@ async function tryStart(
     pid: child.pid,
     exited,
     // State in memory needs no orderly end, which would take a second.
-    stop: () => stop(child, exited, databaseFile === undefined ? 'SIGKILL' : 'SIGTERM'),
+    stop: () => stop(databaseFile === undefined ? 'SIGKILL' : 'SIGTERM'),
   };
 }
 
@@ -179,23 +180,6 @@ function shutHttpApi(): string {
   return `frontend.httpAllowedHosts=["${randomBytes(16).toString('hex')}.invalid"]`;
 }
 
-function exitOf(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => {
-    // `exit` may come before the end of the output, which says why the process ended.
-    child.once('close', (code) => resolve(code));
-    child.once('error', () => resolve(null));
-  });
-}
-
-async function stop(child: ChildProcess, exited: Promise<unknown>, signal: NodeJS.Signals): Promise<void> {
-  child.kill(signal);
-  const patience = new AbortController();
-  const late = sleep(stopTimeoutMs, 'late' as const, { signal: patience.signal }).catch(() => undefined);
-  if ((await Promise.race([exited, late])) === 'late') child.kill('SIGKILL');
-  patience.abort();
-  await exited;
-}
-
 /** The server asks for the name of its user, and gives up without one. */
 function unknownUser(cause: unknown): SandflowError {
   const message =
@@ -219,22 +203,17 @@ const callTimeoutMs = 2_000;
 /** The dev server keeps closed workflows for a day. A job's result should be readable for longer. */
 const retention = '30 days';
 
-interface PrepareNamespaceOptions {
-  readonly address: string;
-  readonly namespace: string;
-  readonly timeoutMs: number;
-  /** Ends the wait. */
-  readonly signal: AbortSignal;
-}
-
 /**
  * Resolves when workflows can be started, listed and counted in the namespace, and closed ones stay readable for long
  * enough.
  * @throws the last error at the timeout
  */
-async function prepareNamespace(options: PrepareNamespaceOptions): Promise<void> {
-  const { address, namespace, timeoutMs, signal } = options;
-  const giveUpAt = Date.now() + timeoutMs;
+async function prepareNamespace({
+  address,
+  namespace,
+  signal,
+}: Pick<EmbeddedServer, 'address' | 'namespace'> & { readonly signal: AbortSignal }): Promise<void> {
+  const giveUpAt = Date.now() + startTimeoutMs;
   // gRPC waits for a second after a refused connection, so it is used only once the port is open.
   while (!(await isListening(address)) && Date.now() < giveUpAt) await sleep(retryMs, undefined, { signal });
   const connection = Connection.lazy({ address });

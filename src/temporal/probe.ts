@@ -1,5 +1,7 @@
 /** Answers the probes of an orchestrator, which may come often, at a bounded cost for Temporal. */
 import type { Client } from '@temporalio/client';
+import { untilAborted } from '../os/aborted.js';
+import { timeLimit } from '../os/any-signal.js';
 
 /** Makes one call to Temporal within the time limit; false if it did not succeed. */
 type Answers = (call: (client: Client) => Promise<unknown>) => Promise<boolean>;
@@ -24,24 +26,14 @@ export function createProbe(
   options: { readonly maxAgeMs?: number; readonly timeoutMs?: number } = {},
 ): Probe {
   const { maxAgeMs = 1_000, timeoutMs = 1_000 } = options;
-  let asking: Promise<void> | undefined;
+  let asking: Promise<unknown> | undefined;
   let cached: { readonly atMs: number; readonly problem: Promise<string | undefined> } | undefined;
 
   async function answers(call: (client: Client) => Promise<unknown>): Promise<boolean> {
-    const late = timer(timeoutMs);
-    try {
-      const asked = client.withDeadline(Date.now() + timeoutMs, () => call(client));
-      asking = asked.then(
-        () => undefined,
-        () => undefined,
-      );
-      // A native connection repeats a refused call beyond the deadline.
-      return (await Promise.race([asked, late.promise])) !== 'late';
-    } catch {
-      return false;
-    } finally {
-      late.clear();
-    }
+    const asked = client.withDeadline(Date.now() + timeoutMs, () => call(client)).then(() => true);
+    asking = asked.catch(() => undefined);
+    // A native connection repeats a refused call beyond the deadline.
+    return untilAborted(timeLimit(timeoutMs), () => asked).catch(() => false);
   }
 
   return {
@@ -57,12 +49,4 @@ export function createProbe(
       cached = undefined;
     },
   };
-}
-
-function timer(ms: number) {
-  let timeout: NodeJS.Timeout | undefined;
-  const promise = new Promise<'late'>((resolve) => {
-    timeout = setTimeout(resolve, ms, 'late');
-  });
-  return { promise, clear: () => clearTimeout(timeout) };
 }
