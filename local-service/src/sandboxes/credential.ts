@@ -3,7 +3,7 @@
  * sandbox has one credential at a time. Its secret is in memory only, so the first process after a restart of the
  * service gets a new secret.
  */
-import { sandboxCredentialActions } from '../../../src/contract/records/key-presets.js';
+import { sandboxCredentialActions } from '../../../src/contract/endpoints/endpoint.js';
 import { hashOf, issue, reissue } from '../accounts/credentials.js';
 import type { Clock } from '../clock.js';
 import { assume } from '../core/assume.js';

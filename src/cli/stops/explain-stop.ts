@@ -3,12 +3,7 @@
 import { ownerWorkflowId } from '../../addresses/addresses.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import { dataKeptMs } from '../../contract/workflow-safe/limits.js';
-import {
-  type PreservedWork,
-  preservedWorkOf,
-  type SnapshotOfSandbox,
-  unsavedWork,
-} from '../../contract/workflow-safe/preserved-work.js';
+import { type PreservedWork, preservedWorkOf, unsavedWork } from '../../contract/workflow-safe/preserved-work.js';
 import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import { isDate } from '../../texts/is-date.js';
@@ -142,17 +137,7 @@ function nextOf(state: StopState, { sandbox, stop }: KnownOfStop): string | null
 }
 
 function keptByStop(sandbox: Sandbox, stop: StopOperation): PreservedWork | null {
-  return preservedWorkOf(snapshotOf(sandbox), { requestedAt: stop.requestedAt ?? null });
-}
-
-function snapshotOf(sandbox: Sandbox): SnapshotOfSandbox {
-  return {
-    snapshots: sandbox.snapshots ?? null,
-    snapshotAvailable: sandbox.snapshotAvailable ?? null,
-    snapshotCompletedAt: sandbox.snapshotCompletedAt ?? null,
-    snapshotVerifiedAt: sandbox.snapshotVerifiedAt ?? null,
-    lastSnapshotStatus: sandbox.lastSnapshotStatus ?? null,
-  };
+  return preservedWorkOf(sandbox, { requestedAt: stop.requestedAt ?? null });
 }
 
 const keptSentences: Readonly<Record<PreservedWork, string>> = {
@@ -163,7 +148,7 @@ const keptSentences: Readonly<Record<PreservedWork, string>> = {
 
 /** What a resume or a deletion may lose while the stop fails. */
 function unsavedFacts(sandbox: Sandbox): string[] {
-  const unsaved = unsavedWork(snapshotOf(sandbox));
+  const unsaved = unsavedWork(sandbox);
   return unsaved === null ? [] : [unsaved];
 }
 

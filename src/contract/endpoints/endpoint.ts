@@ -14,15 +14,10 @@ import type { AssumptionId } from '../assumptions.js';
  */
 export type RetryClass = 'safe' | 'keyed' | 'read-first' | 'evidence' | 'once' | 'secret';
 
-/** Scope actions of API keys (specification, "Scope"); `*` stands for all of them. */
-export const scopeActions = [
-  'sandbox.create',
-  'sandbox.read',
-  'sandbox.update',
-  'sandbox.stop',
-  'sandbox.resume',
-  'sandbox.fork',
-  'sandbox.delete',
+/**
+ * Actions of the credential that is written into a sandbox. They apply to that sandbox only (specification, "Scope").
+ */
+export const sandboxCredentialActions = [
   'agent.prompt',
   'exec',
   'file.read',
@@ -32,6 +27,18 @@ export const scopeActions = [
   'host',
   'snapshot.read',
   'snapshot.write',
+] as const;
+
+/** Scope actions of API keys (specification, "Scope"); `*` stands for all of them. */
+export const scopeActions = [
+  'sandbox.create',
+  'sandbox.read',
+  'sandbox.update',
+  'sandbox.stop',
+  'sandbox.resume',
+  'sandbox.fork',
+  'sandbox.delete',
+  ...sandboxCredentialActions,
   'environment.read',
   'environment.write',
   'account.read',

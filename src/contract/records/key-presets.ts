@@ -1,23 +1,8 @@
 /** The actions that the presets of API keys grant (specification, "Scope"). No dependencies. */
-import type { ScopeAction } from '../endpoints/endpoint.js';
+import { type ScopeAction, sandboxCredentialActions } from '../endpoints/endpoint.js';
 
 /** `*` stands for every action. */
 export type KeyAction = ScopeAction | '*';
-
-/**
- * Actions of the credential that is written into a sandbox. They apply to that sandbox only (specification, "Scope").
- */
-export const sandboxCredentialActions = [
-  'agent.prompt',
-  'exec',
-  'file.read',
-  'file.write',
-  'ssh',
-  'desktop',
-  'host',
-  'snapshot.read',
-  'snapshot.write',
-] as const satisfies readonly KeyAction[];
 
 /**
  * The actions of each preset. Assumption: the specification only describes each preset in a few words; an action that

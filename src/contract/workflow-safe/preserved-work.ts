@@ -6,10 +6,8 @@ import type { SandboxView, StopView } from './sandbox-view.js';
 export type PreservedWork = 'saved' | 'stale' | 'none';
 
 /** What a sandbox shows of its snapshots. */
-export type SnapshotOfSandbox = Pick<
-  SandboxView,
-  'snapshots' | 'snapshotAvailable' | 'snapshotCompletedAt' | 'snapshotVerifiedAt' | 'lastSnapshotStatus'
->;
+type Shown = 'snapshots' | 'snapshotAvailable' | 'snapshotCompletedAt' | 'snapshotVerifiedAt' | 'lastSnapshotStatus';
+type SnapshotOfSandbox = { readonly [Field in Shown]?: SandboxView[Field] | undefined };
 
 /**
  * @param sandbox the sandbox as read after the stop had completed
@@ -18,10 +16,10 @@ export type SnapshotOfSandbox = Pick<
  */
 export function preservedWorkOf(sandbox: SnapshotOfSandbox, stop: Pick<StopView, 'requestedAt'>): PreservedWork | null {
   if (sandbox.snapshots === false || sandbox.snapshotAvailable === false) return 'none';
-  if (sandbox.snapshotAvailable === null) return null;
-  if (sandbox.lastSnapshotStatus !== null && sandbox.lastSnapshotStatus !== 'completed') return 'stale';
+  if (sandbox.snapshotAvailable == null) return null;
+  if (sandbox.lastSnapshotStatus != null && sandbox.lastSnapshotStatus !== 'completed') return 'stale';
   const savedAt = sandbox.snapshotVerifiedAt ?? sandbox.snapshotCompletedAt;
-  if (savedAt === null) return null;
+  if (savedAt == null) return null;
   if (stop.requestedAt === null) return 'saved';
   return Date.parse(savedAt) >= Date.parse(stop.requestedAt) ? 'saved' : 'stale';
 }
@@ -31,5 +29,5 @@ export function unsavedWork({ snapshots, snapshotAvailable, ...saved }: Snapshot
   if (snapshots === false) return 'Its snapshots are off: none of its work is saved.';
   if (snapshotAvailable === false) return 'It has no snapshot: none of its work is saved.';
   const savedAt = saved.snapshotVerifiedAt ?? saved.snapshotCompletedAt;
-  return savedAt === null ? null : `Its last snapshot is of ${savedAt}: work after that is not saved.`;
+  return savedAt == null ? null : `Its last snapshot is of ${savedAt}: work after that is not saved.`;
 }
