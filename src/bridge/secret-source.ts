@@ -1,6 +1,6 @@
-import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { unlessMissing } from '../os/private-file.js';
 import { readSecretFile } from '../os/secret-file.js';
 import { webhookSecretsIn } from '../secrecy/webhook-secrets.js';
 import { requireOptions } from '../settings/required-options.js';
@@ -64,10 +64,6 @@ export async function readSecrets(file: string): Promise<string[]> {
 }
 
 async function versionOf(file: string): Promise<string | undefined> {
-  const found: BigIntStats | undefined = await stat(file, { bigint: true }).catch(ifMissing);
+  const found = await unlessMissing(stat(file, { bigint: true }));
   return found && `${found.ino}:${found.ctimeNs}:${found.size}`;
-}
-
-function ifMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
 }

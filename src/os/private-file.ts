@@ -4,17 +4,40 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, rename, writeFile } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { namingFullDisk } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { headerSecret } from '../secrecy/known-secrets.js';
 import { makeFolders } from './make-folders.js';
 import { isReadableByOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
-import { unreadable } from './unreadable.js';
 
 /** Opening a FIFO must not block. */
 const readOnly = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/**
+ * Opens a file, which the caller closes.
+ * @param name the file as an error begins with it: its path, and what it is
+ * @returns undefined if there is none
+ * @throws SandflowError `bad_configuration`, which says who would have to change what. A secret that is mounted as that of
+ *   root cannot be read by the user of a container
+ */
+export function openToRead(path: string, name = path): Promise<FileHandle | undefined> {
+  return unlessMissing(open(path, readOnly)).catch(async (cause: unknown) => {
+    throw new SandflowError('bad_configuration', `${name} cannot be read${await whyUnreadable(path)}.`, { cause });
+  });
+}
+
+async function whyUnreadable(path: string): Promise<string> {
+  const user = ownUser();
+  if (user === undefined) return '';
+  const found = await stat(path).catch(() => undefined);
+  if (!found) return ` by user ${user}: a folder on its path is closed to this user`;
+  const mode = (found.mode & 0o7777).toString(8);
+  const owner = `it belongs to user ${found.uid} and group ${found.gid}, with mode ${mode}`;
+  const mend = `Run \`chown ${user} ${path}\`, or \`chgrp ${process.getegid?.()} ${path}; chmod 440 ${path}\``;
+  return ` by user ${user}: ${owner}. ${mend}`;
+}
 
 /** Replaces the file as a whole, mode 600. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
@@ -33,9 +56,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
  * @throws SandflowError `file_not_trusted`, which says what is wrong; `bad_configuration` if this user may not read it
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
-  const file = await unlessMissing(open(path, readOnly)).catch(async (cause: unknown) => {
-    throw await unreadable(path, path, cause);
-  });
+  const file = await openToRead(path);
   if (!file) return undefined;
   try {
     const stats = await file.stat();

@@ -2,18 +2,14 @@
  * Reads files of secrets, such as keys, tokens and signing secrets. All of them have the same rules. No mode worked for
  * a secret that an orchestrator mounts: root's, with mode 440.
  */
-import { constants, type Stats } from 'node:fs';
-import { open } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { decodeText } from '../texts/decode-text.js';
 import { isReadableByOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
-import { unlessMissing } from './private-file.js';
-import { unreadable } from './unreadable.js';
+import { openToRead } from './private-file.js';
 
 /** The largest file of secrets. */
 const maxBytes = 64 * 1024;
-/** Opening a FIFO must not block. */
-const readOnly = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** Options of `readSecretFile`. */
 export interface SecretFileOptions {
@@ -35,9 +31,7 @@ export interface SecretFileOptions {
 export async function readSecretFile(path: string, options: SecretFileOptions): Promise<string | undefined> {
   const { what, isChecked = true } = options;
   const refuse = (why: string) => new SandflowError('bad_configuration', `${path}, ${what}, ${why}.`);
-  const file = await unlessMissing(open(path, readOnly)).catch(async (cause: unknown) => {
-    throw await unreadable(`${path}, ${what},`, path, cause);
-  });
+  const file = await openToRead(path, `${path}, ${what},`);
   if (!file) return undefined;
   try {
     const stats = await file.stat();
