@@ -166,19 +166,26 @@ export function createCaller(given: SandboxClientOptions) {
     }
   };
 
-  const open: Open = async (endpoint, parts, options = {}) => {
-    const record = startRecord(endpoint, { signal: options.signal, onCall });
+  /**
+   * Makes a call whose answer is a stream. Its record ends with the stream.
+   * @param requireSuccess whether an answer other than 2xx is thrown
+   */
+  async function stream(
+    name: CallName,
+    plain: Omit<PlainRequest, 'path'> & Pick<Sent, 'path'>,
+    options: StreamOptions,
+    requireSuccess: boolean,
+  ) {
+    const record = startRecord(name, { signal: options.signal, onCall });
     let status: number | null = null;
     try {
-      const { method } = endpoints[endpoint];
-      const path = pathOf(endpoint, parts);
-      const sent = { method, path, headers: { accept: '*/*' }, body: null, query: parts.query };
-      const request = await prepare(endpoint, sent, options);
+      const sent = { ...plain, headers: { accept: '*/*' }, body: plain.body ?? null };
+      const request = await prepare(name, sent, options);
       const response = await streamExchange(await pool(), request);
       status = response.status;
-      if (status < 200 || status >= 300) {
-        const body = await readWhole(endpoint, response.body, request.timeoutMs);
-        throw readFailure(endpoint, { ...response, body });
+      if (requireSuccess && (status < 200 || status >= 300)) {
+        const body = await readWhole(name, response.body, request.timeoutMs);
+        throw readFailure(name, { ...response, body });
       }
       finished(response.body, (error) => record.end(response.status, error ?? undefined));
       return response;
@@ -186,21 +193,15 @@ export function createCaller(given: SandboxClientOptions) {
       record.end(status, error);
       throw error;
     }
+  }
+
+  const open: Open = (endpoint, parts, options = {}) => {
+    const { method } = endpoints[endpoint];
+    return stream(endpoint, { method, path: pathOf(endpoint, parts), query: parts.query }, options, true);
   };
 
-  const request = async (plain: PlainRequest, options: StreamOptions = {}): Promise<PlainResponse> => {
-    const name: CallName = `${plain.method} ${plain.path}`;
-    const record = startRecord(name, { signal: options.signal, onCall });
-    try {
-      const sent = { ...plain, headers: { accept: '*/*' }, body: plain.body ?? null };
-      const response = await streamExchange(await pool(), await prepare(name, sent, options));
-      finished(response.body, (error) => record.end(response.status, error ?? undefined));
-      return response;
-    } catch (error) {
-      record.end(null, error);
-      throw error;
-    }
-  };
+  const request = (plain: PlainRequest, options: StreamOptions = {}): Promise<PlainResponse> =>
+    stream(`${plain.method} ${plain.path}`, plain, options, false);
 
   const close = () => {
     closed ??= opened ? opened.then((dispatcher) => dispatcher.close()) : Promise.resolve();

@@ -4,14 +4,13 @@ import { type ConnectionProblem, connectionProblemOf } from '../errors/connectio
 import { SandflowError } from '../errors/sandflow-error.js';
 import type { CallName } from './call-options.js';
 
-/** The fields of an `ApiError`. */
-export interface ApiErrorFields {
+/** The service (or a proxy before it) answered with a status other than 2xx. Specification, "Errors". */
+export class ApiError extends SandflowError {
+  override readonly name = 'ApiError';
   /** The endpoint that answered. */
   readonly endpoint: CallName;
   /** HTTP status; authoritative. */
   readonly status: number;
-  /** The code in the current vocabulary; `http_<status>` if the body is not the service's error envelope. */
-  readonly code: string;
   /** True only for the service's own error envelope, not for the error of a proxy. */
   readonly typed: boolean;
   /** What a caller does about the error; see `errorMeanings`. */
@@ -21,18 +20,6 @@ export interface ApiErrorFields {
   /** Wait from the header `Retry-After`, in ms; null without this header, or if the answer is not the service's own. */
   readonly retryAfterMs: number | null;
   /** `error.details` of the envelope, such as `provider` and `setupUrl`. */
-  readonly details: Readonly<Record<string, unknown>> | null;
-}
-
-/** The service (or a proxy before it) answered with a status other than 2xx. Specification, "Errors". */
-export class ApiError extends SandflowError implements ApiErrorFields {
-  override readonly name = 'ApiError';
-  readonly endpoint: CallName;
-  readonly status: number;
-  readonly typed: boolean;
-  readonly meaning: ErrorMeaning;
-  readonly requestId: string | null;
-  readonly retryAfterMs: number | null;
   readonly details: Readonly<Record<string, unknown>> | null;
 
   constructor(message: string, fields: ApiErrorFields) {
@@ -45,6 +32,14 @@ export class ApiError extends SandflowError implements ApiErrorFields {
     this.retryAfterMs = fields.retryAfterMs;
     this.details = fields.details;
   }
+}
+
+/**
+ * The fields of an `ApiError`. Its code is in the current vocabulary; `http_<status>` if the body is not the service's
+ * error envelope.
+ */
+export interface ApiErrorFields extends Omit<ApiError, keyof Error> {
+  readonly code: string;
 }
 
 /** No response: the connection failed, or ended before the response was complete. */
