@@ -3,7 +3,6 @@ import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineTypes } from '../../../src/contract/workflow-safe/machine-types.js';
 import { isFolder } from '../../../src/os/make-folders.js';
-import { lowLimits } from '../../../src/os/process-limits.js';
 import { createDesktops } from './desktop/desktops.js';
 import { findDesktop } from './desktop/find-desktop.js';
 import { cloneRepository } from './disk/clone-repository.js';
@@ -19,6 +18,7 @@ import { chooseIsolation, type IsolationOptions, isolationWarnings } from './iso
 import type { CommandSpec } from './isolation/launch.js';
 import { createDiskReserve } from './limits/disk-reserve.js';
 import type { MachineSize } from './limits/machine-size.js';
+import { lowLimits } from './limits/process-limits.js';
 import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
 import { createProcessGroups } from './processes/groups.js';

@@ -1,8 +1,8 @@
 /** Chooses the isolation and the network of commands, depending on what this machine supports. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lowLimits } from '../../../../src/os/process-limits.js';
 import type { MachineDirectories } from '../disk/directories.js';
+import { lowLimits } from '../limits/process-limits.js';
 import { MachineError } from '../machine-error.js';
 import { chooseNetwork, type NetworkDescription } from '../network/choose-network.js';
 import type { NetworkSetting } from '../network/network-setting.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lowLimits } from '../../../src/os/process-limits.js';
+import { lowLimits } from '../../../src/machine/limits/process-limits.js';
 
 const limits = (
   files: string,
