@@ -11,12 +11,14 @@ import {
 } from '../contract/endpoints/endpoints.js';
 import { confirmHeaderIn } from '../contract/request-form.js';
 import { idempotencyKeyHeader } from '../contract/requests/sandbox-requests.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { headerSecret } from '../secrecy/known-secrets.js';
 import { stableJson } from '../texts/stable-json.js';
 import { isLoopbackHost } from '../texts/urls.js';
 import { traceHeaders } from '../tracing/trace-context.js';
 import type {
   CallName,
+  CallRecord,
   CreateOptions,
   PlainRequest,
   PlainResponse,
@@ -24,14 +26,12 @@ import type {
   SandboxClientOptions,
   StreamOptions,
 } from './call-options.js';
-import { startRecord } from './call-record.js';
-import { type ExchangeResponse, exchange } from './exchange.js';
+import { type ExchangeRequest, type ExchangeResponse, exchange, streamExchange } from './exchange.js';
 import { packageVersion } from './package-version.js';
 import { listOf, readList } from './pages.js';
 import { readFailure, readSuccess, readWhole } from './read-response.js';
 import { checkPath, queryString, readBaseUrl } from './request-address.js';
 import { bodyIn, idempotencyKeyIn, requireForm } from './request-form.js';
-import { type ExchangeRequest, streamExchange } from './stream-exchange.js';
 
 /** The parameters of an endpoint's path, and the other parts of a request that differ between its calls. */
 type CallParts<Name extends EndpointName> = Readonly<Record<PathParameters<Name>, string>> & {
@@ -208,4 +208,50 @@ export function createCaller(given: SandboxClientOptions) {
     return closed;
   };
   return { call, open, request, close };
+}
+
+interface RunningRecord {
+  /** Records that the call has ended; `failure` is undefined after success. Only the first call has an effect. */
+  end(status: number | null, failure?: unknown): void;
+}
+
+/** Reports a call once, when it has ended. */
+function startRecord(
+  endpoint: CallName,
+  options: { readonly signal?: AbortSignal; readonly onCall: ((record: CallRecord) => void) | undefined },
+): RunningRecord {
+  const startedAt = Date.now();
+  const start = performance.now();
+  let ended = false;
+  return {
+    end(status, failure) {
+      if (ended) return;
+      ended = true;
+      try {
+        options.onCall?.({
+          endpoint,
+          startedAt,
+          durationMs: performance.now() - start,
+          status,
+          errorCode: failure === undefined ? null : codeOf(failure, options.signal),
+          requestId: requestIdOf(failure),
+        });
+      } catch (error) {
+        // An error in a metrics callback must not lose the response of a call that took effect.
+        const message = error instanceof Error ? error.message : 'no error';
+        process.emitWarning(`onCall of the sandbox client threw: ${message}`);
+      }
+    },
+  };
+}
+
+function codeOf(failure: unknown, signal: AbortSignal | undefined): string {
+  if (failure instanceof SandflowError) return failure.code;
+  return signal?.aborted ? 'aborted' : 'unknown';
+}
+
+function requestIdOf(failure: unknown): string | null {
+  return failure instanceof Error && 'requestId' in failure && typeof failure.requestId === 'string'
+    ? failure.requestId
+    : null;
 }

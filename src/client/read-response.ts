@@ -12,7 +12,6 @@ import type { CallName } from './call-options.js';
 import { ApiError, TimeoutError, UnexpectedResponseError } from './errors.js';
 import type { ExchangeResponse } from './exchange.js';
 import { lenientParse } from './lenient-parse.js';
-import { retryAfterMs } from './retry-after.js';
 
 /**
  * Maximum size of an error's message, in characters, and of its details, in bytes. Both go into output and histories.
@@ -168,4 +167,23 @@ export async function readWhole(endpoint: CallName, body: Readable, timeoutMs: n
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Maximum wait. Temporal refuses a timer of centuries, and the workflow would hang. */
+const longestMs = 24 * 60 * 60 * 1_000;
+
+/**
+ * The wait that a `Retry-After` header requests.
+ * @param header seconds, or an HTTP date
+ * @param nowMs the present, in ms since the epoch
+ * @returns ms from `nowMs`, never negative, and at most a day; null if the header is missing or has another format
+ */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
+  const value = header?.trim();
+  if (!value) return null;
+  if (/^\d+(?:\.\d+)?$/.test(value)) return Math.min(longestMs, Math.ceil(Number(value) * 1000));
+  // `Date.parse` accepts texts that are not HTTP dates, such as "-5". Every HTTP date begins with a weekday.
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value)) return null;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? null : Math.min(longestMs, Math.max(0, atMs - nowMs));
 }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { anySignal } from '../os/any-signal.js';
+import { apiKeyOf } from '../os/key-file.js';
 import { ensureKeyFile } from '../os/private-file.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import { requireTemporal } from '../temporal/require-listener.js';
@@ -27,9 +28,9 @@ import { type KeptService, keepRunning } from './keep-running.js';
 import { localServiceProgram } from './local-service-program.js';
 import { choosePorts, type StackPorts } from './ports.js';
 import { startReadyChild } from './ready-child.js';
-import { registerBridge } from './register-bridge.js';
 import { stackPaths } from './stack-paths.js';
 import { type KeepTemporalOptions, type KeptTemporal, keepTemporal } from './temporal-service.js';
+import { keepConnection } from './webhook-record.js';
 
 const workerGraceMs = 15_000;
 const childGraceMs = 10_000;
@@ -214,4 +215,36 @@ function describe(
 
 function pidsOf(running: readonly KeptService[]): Record<string, number | undefined> {
   return Object.fromEntries(running.map((service) => [service.name, service.pid()]));
+}
+
+interface BridgeToRegister {
+  readonly localService: NonNullable<StackAddresses['localService']>;
+  /** The URL to which the service delivers. */
+  readonly url: string;
+}
+
+/**
+ * Registers the bridge, or adopts its registration, and saves the secret to its file. Safe to repeat.
+ * @throws SandflowError `child_failed` with the reason
+ */
+export async function registerBridge(config: Config, { localService, url }: BridgeToRegister): Promise<void> {
+  const { apiUrl, apiKeyFile } = localService;
+  // Loaded only here: the supervisor of a stack with another service never needs them.
+  const [{ createSandboxClient }, { ensureWebhook }] = await Promise.all([
+    import('../client/create-sandbox-client.js'),
+    import('../bridge/webhook-registration.js'),
+  ]);
+  const client = createSandboxClient({ baseUrl: apiUrl, apiKey: await apiKeyOf({ apiKeyFile }) });
+  try {
+    const name = `sandflow ${config.deployment}`;
+    const { webhookId, action } = await ensureWebhook(client, { url, name, secretFile: config.webhookSecretFile });
+    if (action === 'created' || action === 'rotated') await keepConnection(config, { apiUrl, webhookId });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const log = join(stackPaths(config.home).logDirectory, 'local-service.log');
+    const message = `The bridge could not be registered at the local service, whose log is ${log}. ${reason}`;
+    throw new SandflowError('child_failed', message, { cause });
+  } finally {
+    await client.close();
+  }
 }

@@ -1,5 +1,5 @@
 /** The workers of sandflow's task queues, as options of Temporal's. */
-import type { WorkerOptions } from '@temporalio/worker';
+import type { ActivityInboundCallsInterceptor, WorkerOptions } from '@temporalio/worker';
 import {
   type ActivityDependencies,
   createActivities,
@@ -7,14 +7,17 @@ import {
   createForkActivities,
   createNotifyActivities,
 } from '../../activities/index.js';
+import { finalFailure } from '../../activities/retry/classify.js';
 import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../addresses/addresses.js';
 import { defaultForksPerSecond } from '../contract/workflow-safe/limits.js';
+import { unanswered } from '../contract/workflow-safe/service-failure.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { cleanError } from '../errors/without-secrets.js';
 import { requireCounts, requirePositive } from '../settings/required-numbers.js';
 import { requireOptions } from '../settings/required-options.js';
 import { requireWorkerConnection } from '../temporal/connect-worker.js';
+import { missingApiOf } from '../temporal/missing-api.js';
 import { requireProc } from '../temporal/require-proc.js';
-import { activityFailures } from './activity-failures.js';
 import { countCalls } from './count-calls.js';
 import { workflowSource } from './workflow-bundle.js';
 
@@ -127,4 +130,25 @@ export function otherQueues(options: WorkerOptions, parts: SandflowParts): Worke
 function withOwn(interceptors: WorkerOptions['interceptors']): WorkerOptions['interceptors'] {
   const activity = [() => ({ inbound: activityFailures }), countCalls, ...(interceptors?.activity ?? [])];
   return { ...interceptors, activity };
+}
+
+/** What the failure of an activity may tell Temporal, which keeps it in the history. */
+export const activityFailures: ActivityInboundCallsInterceptor = {
+  async execute(input, next) {
+    try {
+      return await next(input);
+    } catch (error) {
+      // A library may have written anything into it.
+      cleanError(error);
+      const final = isOfOtherVersion(error) ? error : missingApiOf(error);
+      if (!final) throw error;
+      const { code, message } = final;
+      throw finalFailure({ ...unanswered, code, message, meaning: 'permanent' });
+    }
+  },
+};
+
+/** No later attempt of this version can read the object. */
+function isOfOtherVersion(error: unknown): error is SandflowError {
+  return error instanceof SandflowError && error.code === 'result_of_other_version';
 }

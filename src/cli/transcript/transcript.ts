@@ -17,7 +17,6 @@ import {
   type KnownOfJob,
 } from './entry.js';
 import { createHistoryReader } from './history-reader.js';
-import { createOwnEvents } from './own-events.js';
 
 /** How long the job's own entries wait for the history that comes before them, in ms. */
 const holdMs = 10_000;
@@ -142,4 +141,27 @@ function isEarly({ promptId }: SandboxHistoryEvent, { prompts }: Pick<KnownOfJob
   return prompts.some(
     (prompt) => prompt.promptId === null && (prompt.status === 'not_sent' || prompt.status === 'sending'),
   );
+}
+
+/**
+ * Returns a filter for the pages of one history, in order: a job may continue the conversation of another one, and what
+ * that has from before is left out. A conversation begins for the job with the first event of one
+ * of its prompts. Events that name no prompt are kept, and so are all events of a conversation if the job does not know
+ * the id of its first prompt there.
+ */
+function createOwnEvents(): (
+  events: readonly SandboxHistoryEvent[],
+  { prompts }: Pick<KnownOfJob, 'prompts'>,
+) => SandboxHistoryEvent[] {
+  const begun = new Set<string>();
+  return (events, { prompts }) => {
+    const ids = new Set(prompts.flatMap(({ promptId }) => promptId ?? []));
+    const isBeginKnown = (conversationId: string) =>
+      prompts.find((prompt) => prompt.conversationId === conversationId)?.promptId != null;
+    return events.filter(({ promptId, conversationId }) => {
+      if (conversationId == null || promptId == null || !isBeginKnown(conversationId)) return true;
+      if (ids.has(promptId)) begun.add(conversationId);
+      return begun.has(conversationId);
+    });
+  };
 }

@@ -9,17 +9,21 @@ import {
   type ScheduleOptions,
   type ScheduleUpdateOptions,
 } from '@temporalio/client';
-import { scheduleId, schedulePrefix } from '../../addresses/schedule-addresses.js';
+import { z } from 'zod';
+import { scheduleId, scheduleNameProblem, schedulePrefix } from '../../addresses/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
-import { defaultCatchUpMs } from '../../protocol/limits.js';
+import { defaultCatchUpMs, longestCatchUpMs, longestJitterMs } from '../../protocol/limits.js';
 import { workflowTypes } from '../../protocol/messages.js';
 import type { ScheduledRunInput, ScheduledRunMemo, ScheduledWork, ScheduleTimes } from '../../protocol/schedule.js';
-import type { Overlap } from '../../protocol/schedule-overlaps.js';
+import { type Overlap, scheduleOverlaps } from '../../protocol/schedule-overlaps.js';
 import { requireOptions } from '../../settings/required-options.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
+import { payloadBytes } from '../../texts/length.js';
+import { isTimeZone } from '../../texts/time-zone.js';
 import { checkDeployment } from '../cleanups/cleanup-input.js';
-import { checkSchedule } from './schedule-input.js';
+import { parseWith } from '../parse-with.js';
+import { cronProblem } from './cron-problem.js';
 
 /** Identifies a schedule. */
 export interface ScheduleAddress {
@@ -196,4 +200,46 @@ function explained(error: unknown, name: string): unknown {
 
 function bad(name: string, why: string, cause?: unknown): SandflowError {
   return new SandflowError('bad_schedule', `The schedule "${name}" cannot be used: ${why}.`, { cause });
+}
+
+/** Temporal keeps the input of a schedule in the history of a workflow of its own. */
+const maxWorkBytes = 500_000;
+
+const timesSchema = z.object({
+  cron: z
+    .string()
+    .max(200)
+    .superRefine((cron, context) => {
+      const problem = cronProblem(cron);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    }),
+  zone: z
+    .string()
+    .refine(isTimeZone, 'must be the IANA name of a time zone with its capital letters, such as Europe/Vienna'),
+});
+
+const optionsSchema = z.object({
+  times: timesSchema,
+  overlap: z.enum(scheduleOverlaps).optional(),
+  jitterMs: z.number().int().min(0).max(longestJitterMs, 'must be at most a day').optional(),
+  catchUpMs: z
+    .number()
+    .int()
+    .min(10_000, 'must be at least 10 s')
+    .max(longestCatchUpMs, 'must be at most a year')
+    .optional(),
+});
+
+/** @throws SandflowError `bad_schedule`, naming every field that is wrong; `bad_configuration` */
+function checkSchedule(options: { readonly deployment: string; readonly name: string; readonly work: unknown }): void {
+  const { deployment, name, work } = options;
+  checkDeployment(deployment);
+  const refuse = (why: string) =>
+    new SandflowError('bad_schedule', `The schedule "${name.slice(0, 80)}" cannot be used: ${why}.`);
+  const problem = scheduleNameProblem(deployment, name);
+  if (problem) throw refuse(`the name ${problem}`);
+  parseWith(optionsSchema, options, refuse);
+  const bytes = payloadBytes(work);
+  if (bytes > maxWorkBytes)
+    throw refuse(`what it runs has ${bytes} bytes, but at most ${maxWorkBytes} are allowed. Put long texts into files`);
 }

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createLocalService } from '../../../local-service/src/index.js';
 import { readSecrets } from '../../../src/bridge/index.js';
 import { readConfig } from '../../../src/config.js';
-import { registerBridge } from '../../../src/supervisor/register-bridge.js';
+import { registerBridge } from '../../../src/supervisor/start-stack.js';
 import { readConnection } from '../../../src/supervisor/webhook-record.js';
 
 const apiKey = 'test-key';

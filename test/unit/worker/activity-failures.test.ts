@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { ActivityExecuteInput } from '@temporalio/worker';
 import { expect, it } from 'vitest';
 import { readStoredJson } from '../../../src/result-store/stored-json.js';
-import { activityFailures } from '../../../src/worker/activity-failures.js';
+import { activityFailures } from '../../../src/worker/queues.js';
 
 const input: ActivityExecuteInput = { args: [], headers: {} };
 const failureOf = (activity: () => Promise<unknown>) =>

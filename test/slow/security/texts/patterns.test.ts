@@ -11,8 +11,8 @@ import { escapeUnsafe, oneLine } from '../../../../src/cli/output/terminal-safe.
 import { createEntryText } from '../../../../src/cli/output/transcript-entry.js';
 import { nameMatches } from '../../../../src/cli/sandboxes/list-sandboxes.js';
 import { parseDurationMs } from '../../../../src/cli/units.js';
+import { retryAfterMs } from '../../../../src/client/read-response.js';
 import { readBaseUrl } from '../../../../src/client/request-address.js';
-import { retryAfterMs } from '../../../../src/client/retry-after.js';
 import { createTemplate } from '../../../../src/fanout/template.js';
 import { plainText } from '../../../../src/report/plain-text.js';
 import { readDurationMs } from '../../../../src/texts/duration.js';
