@@ -6,7 +6,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { Registry } from 'prom-client';
@@ -15,6 +15,7 @@ import { logWithoutSecrets } from '../errors/without-secrets.js';
 import { aborted } from '../os/aborted.js';
 import { timeLimit } from '../os/any-signal.js';
 import { boundStrangers } from '../os/bound-strangers.js';
+import { listen as listenAt } from '../os/listen.js';
 import { requireCounts } from '../settings/required-numbers.js';
 import { requireOptions } from '../settings/required-options.js';
 import { requireClient } from '../temporal/own-copy.js';
@@ -173,18 +174,13 @@ interface ListenAddress {
 const keepAliveMs = 620_000;
 
 /** @throws errors of listening, such as EADDRINUSE */
-async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: ListenAddress) {
+async function listenOn(handler: RequestListener, address: ListenAddress) {
   // The sender gives up after 5 s. Twice that leaves a margin.
   const timeouts = { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: keepAliveMs };
   // Node enforces the timeouts this often; by default only every 30 s.
   const server = createServer({ ...timeouts, connectionsCheckingInterval: 1_000 }, handler);
   boundStrangers(server, { most: maxConnections });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => resolve());
-  });
-  const bound = (server.address() as AddressInfo).port;
-  return { server, url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, port: bound };
+  return { server, ...(await listenAt(server, address)) };
 }
 
 /**

@@ -6,10 +6,10 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { boundStrangers, type Strangers } from '../os/bound-strangers.js';
+import { listen } from '../os/listen.js';
 import { readRawBody } from '../os/raw-body.js';
 import { headerSecret } from '../secrecy/known-secrets.js';
 import { requireCounts } from '../settings/required-numbers.js';
@@ -91,7 +91,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
   }
 
   return {
-    async listen({ port, host = '127.0.0.1' }) {
+    listen(address) {
       // Node enforces the timeouts this often; by default only every 30 s.
       const timeouts = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 };
       const made = createServer(timeouts, (request, response) => {
@@ -104,12 +104,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
       });
       strangers = boundStrangers(made, { most: maxStrangers });
       server = made;
-      await new Promise<void>((resolve, reject) => {
-        made.once('error', reject);
-        made.listen(port, host, () => resolve());
-      });
-      const bound = made.address() as AddressInfo;
-      return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`, port: bound.port };
+      return listen(made, address);
     },
     async close() {
       const open = server;

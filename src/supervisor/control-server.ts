@@ -1,9 +1,10 @@
 /** The supervisor's side of the control connection: knows which clients are connected, and sends them messages. */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { z } from 'zod';
 import { boundStrangers } from '../os/bound-strangers.js';
+import { listen } from '../os/listen.js';
 import { writePrivateFile } from '../os/private-file.js';
 import {
   type Ask,
@@ -103,7 +104,7 @@ export async function openControlServer(
     });
   });
   const strangers = boundStrangers(server, { most: maxUnidentifiedConnections });
-  const port = await listen(server);
+  const { port } = await listen(server, { port: 0 });
   const state: SupervisorState = { version: controlVersion, pid: process.pid, port, token };
   await writePrivateFile(stateFile, JSON.stringify(state));
 
@@ -125,9 +126,7 @@ export async function openControlServer(
     clients: () => [...clients.values()],
     progress: (line) => broadcast({ type: 'progress', line }),
     ready: (stack) => broadcast({ type: 'ready', stack }),
-    failed(code, message) {
-      broadcast({ type: 'failed', code, message });
-    },
+    failed: (code, message) => broadcast({ type: 'failed', code, message }),
     close() {
       closing ??= close();
       return closing;
@@ -142,13 +141,3 @@ const differs: ServerMessage = {
     'The stack of this SANDFLOW_HOME runs with other settings (SANDBOX_API_*, TEMPORAL_* or SANDFLOW_*). End it ' +
     'with `sandflow down`, or set SANDFLOW_HOME to another directory for these settings.',
 };
-
-function listen(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port: 0, host: '127.0.0.1' }, () => {
-      const address = server.address();
-      if (typeof address === 'object' && address) resolve(address.port);
-    });
-  });
-}

@@ -1,6 +1,7 @@
 /** Tells an orchestrator whether a worker runs, and whether it takes tasks. */
 import { createServer } from 'node:http';
 import { boundStrangers } from '../../os/bound-strangers.js';
+import { listen } from '../../os/listen.js';
 import { withoutEndSlashes } from '../../texts/urls.js';
 import { type Address, listened } from './serving.js';
 
@@ -33,11 +34,7 @@ export async function serveHealth(
     );
   });
   boundStrangers(server, { most: maxConnections });
-  const listening = new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  await listened(listening, { option: '--health', host, port });
+  await listened(listen(server, { host, port }), { option: '--health', host, port });
   return () =>
     new Promise((resolve) => {
       server.close(() => resolve());
