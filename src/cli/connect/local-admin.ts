@@ -17,20 +17,6 @@ import { type ServiceAtHand, withService } from './with-service.js';
 /** Longest text of a refusal, in characters. */
 const maxTextLength = 8_000;
 
-/** A refusal of the local service. */
-class LocalAdminError extends SandflowError {
-  override readonly name = 'LocalAdminError';
-
-  constructor(
-    code: string,
-    message: string,
-    readonly status: number,
-    readonly requestId: string | undefined,
-  ) {
-    super({ foreign: code }, message);
-  }
-}
-
 export interface LocalAdmin {
   /** @param path below `/_local`; @param body JSON; @returns the fields of the answer */
   call(method: 'GET' | 'POST', path: string, body?: string): Promise<Fields>;
@@ -157,11 +143,12 @@ async function refusalOf(response: Response, base: URL): Promise<SandflowError> 
   return refusalIn(envelope, response.status);
 }
 
-function refusalIn(envelope: Fields, status: number): LocalAdminError {
+function refusalIn(envelope: Fields, status: number): SandflowError {
   const field = (name: string): string | undefined => {
     const value = envelope[name];
     return typeof value === 'string' ? cut(value, maxTextLength) : undefined;
   };
   const code = field('code') ?? 'unknown';
-  return new LocalAdminError(code, field('message') ?? code, status, field('requestId'));
+  const error = new SandflowError({ foreign: code }, field('message') ?? code);
+  return Object.assign(error, { status, requestId: field('requestId') });
 }
