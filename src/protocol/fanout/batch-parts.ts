@@ -14,7 +14,7 @@ import type {
   MachineType,
 } from './fanout-input.js';
 import type { FanoutPhase } from './fanout-progress.js';
-import type { ItemEnding } from './fanout-result.js';
+import type { ItemEnding, ItemResult } from './fanout-result.js';
 
 /** A part of the items of a batch, as submitted. */
 export interface ChunkSubmission {
@@ -214,12 +214,8 @@ export type Resumption =
       readonly retried: number;
     };
 
-/** What the result store knows of an item that has ended at least once. */
-export interface KnownItem {
-  readonly index: number;
-  /** The newest generation that has ended. */
-  readonly generation: number;
-  readonly outcome: ItemOutcome;
+/** What the result store knows of an item that has ended at least once: of its newest generation that has. */
+export interface KnownItem extends Pick<ItemResult, 'index' | 'generation' | 'outcome'> {
   readonly errorCode: string | null;
   /** Total of all generations whose forks have ended. */
   readonly machineSeconds: number;

@@ -2,7 +2,7 @@
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { SourceState } from '../../contract/workflow-safe/source-state.js';
 import type { JobTimes } from '../job/job-progress.js';
-import type { JobError, JobResult, LeftBehind } from '../job/job-result.js';
+import type { JobResult, LeftBehind } from '../job/job-result.js';
 import type { FanoutOutcome, ItemOutcome } from './fanout-input.js';
 import type { FanoutProgress } from './fanout-progress.js';
 
@@ -58,27 +58,15 @@ export interface EarlierAttempt {
 }
 
 /** The result of an item's workflow; the full result is in the result store. */
-export interface ItemSummary {
-  /** Place of the item in the batch, from 0. */
-  readonly index: number;
-  /** The newest generation that was used. */
-  readonly generation: number;
-  /** How the item's newest generation ended. */
-  readonly outcome: ItemOutcome;
-  /** Id of the newest fork; null if there was none. */
-  readonly sandboxId: string | null;
+export interface ItemSummary
+  extends Pick<ItemResult, 'index' | 'generation' | 'outcome' | 'machineSeconds'>,
+    Pick<JobResult, 'sandboxId' | 'apiCalls' | 'error'> {
   /** False if the fork did not end as requested. */
   readonly endedAsAsked: boolean;
-  /** Machine-seconds from the fork to its end, weighted by machine size. */
-  readonly machineSeconds: number;
   /** Reference to the full result in the result store; null if it was not stored. */
   readonly resultRef: string | null;
   /** What the chunk must add to the stored result; null if that is complete. */
   readonly ending: ItemEnding | null;
-  /** Number of calls to the service. */
-  readonly apiCalls: number;
-  /** Why the item failed; null if it did not. */
-  readonly error: JobError | null;
   /** The first few entries that need attention. */
   readonly left: readonly LeftBehind[];
 }
