@@ -14,16 +14,14 @@ export function countEnd(
   kind: 'job' | 'item' | 'retried_item' | 'batch' | 'stop' | 'cleanup',
   { outcome, error }: { readonly outcome: string; readonly error: Failure },
 ): void {
-  metricMeter
-    .createCounter('sandflow_work_ended', undefined, 'What ended, by its outcome and the code of its error')
-    .add(1, { kind, outcome, failure: codeLabel(error?.code) });
+  const labels = { kind, outcome, failure: codeLabel(error?.code) };
+  count('sandflow_work_ended', 'What ended, by its outcome and the code of its error', labels);
 }
 
 /** Counts a refused or unanswered call, which is made again after a wait. */
 export function countRefusedCall(step: string, { code, meaning }: { readonly code: string; readonly meaning: string }) {
-  metricMeter
-    .createCounter('sandflow_refused_calls', undefined, 'Calls that the service refused or left unanswered, made again')
-    .add(1, { step, code: codeLabel(code), meaning });
+  const labels = { step, code: codeLabel(code), meaning };
+  count('sandflow_refused_calls', 'Calls that the service refused or left unanswered, made again', labels);
 }
 
 /** Call it when a block begins, and each time that the workflow finds it still there. */
@@ -41,9 +39,7 @@ export function observeWake(source: 'webhook' | 'safety_poll' | 'deadline' | 'fo
 
 /** Counts the end of a wait for an event: one that a poll ended has lost its event, or the event is late. */
 export function countWaitEnd(by: 'webhook' | 'safety_poll'): void {
-  metricMeter
-    .createCounter('sandflow_event_waits_ended', undefined, 'Waits for an event, by what ended them')
-    .add(1, { by });
+  count('sandflow_event_waits_ended', 'Waits for an event, by what ended them', { by });
 }
 
 export function observeFailingStop(requestedAt: string | null): void {
@@ -58,9 +54,8 @@ export function observePhase(phase: string, ms: number): void {
 /** @param part `reserved`: the longest time that a new machine may run; `spent`: how long it ran */
 export function countMachineTime(part: 'reserved' | 'spent', type: string | null | undefined, ms: number): void {
   const known = machineSizes.find((size) => size === type) ?? 'default';
-  metricMeter
-    .createCounter('sandflow_machine_seconds', undefined, 'Weighted machine-seconds of jobs and items')
-    .add(Math.round(machineSeconds(known, ms)), { part });
+  const seconds = Math.round(machineSeconds(known, ms));
+  count('sandflow_machine_seconds', 'Weighted machine-seconds of jobs and items', { part }, seconds);
 }
 
 /** The label is an id: only few batches have a budget. */
@@ -68,6 +63,10 @@ export function setBudgetLeft(batch: string, seconds: number): void {
   metricMeter
     .createGauge('sandflow_batch_budget_left_seconds', 'int', undefined, 'Machine-seconds left of the budget')
     .set(Math.max(0, Math.round(seconds)), { batch });
+}
+
+function count(name: string, description: string, labels: Readonly<Record<string, string>>, by = 1): void {
+  metricMeter.createCounter(name, undefined, description).add(by, labels);
 }
 
 /** The clocks of the service and of workers may differ, and a time may be unreadable. */
