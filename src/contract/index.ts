@@ -5,7 +5,6 @@ export * from '../errors/sandflow-error.js';
 export * from './assumptions.js';
 export * from './endpoints/endpoints.js';
 export * from './records/account-records.js';
-export * from './records/legacy-vocabulary.js';
 export * from './records/machine-records.js';
 export * from './records/sandbox-records.js';
 export * from './records/webhook-events.js';

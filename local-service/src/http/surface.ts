@@ -1,6 +1,6 @@
 /** The two surfaces of the service: the current one, and the legacy one in the vocabulary before the rename. */
 import type { AssumptionId } from '../../../src/contract/assumptions.js';
-import { otherPath, otherVocabulary } from '../../../src/contract/records/legacy-vocabulary.js';
+import { otherPath, otherVocabulary } from '../core/legacy-vocabulary.js';
 
 export interface Surface {
   readonly name: 'current' | 'legacy';

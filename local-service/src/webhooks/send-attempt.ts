@@ -1,8 +1,8 @@
 /** One attempt to deliver one event: a signed POST, no redirects, a deadline. */
 import { Agent, request } from 'undici';
-import { otherName, otherVocabulary } from '../../../src/contract/records/legacy-vocabulary.js';
 import { ownHeaderPrefix } from '../../../src/contract/request-form.js';
 import { deliveryHeadersFor } from '../../../src/webhook/index.js';
+import { otherName, otherVocabulary } from '../core/legacy-vocabulary.js';
 import { reasonOf } from '../log.js';
 import type { QueuedDelivery } from '../store/delivery-store.js';
 import type { WebhookRecord } from '../store/webhook-store.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { otherKey, otherName, otherPath, otherVocabulary } from '../../../src/contract/records/legacy-vocabulary.js';
+import { otherKey, otherName, otherPath, otherVocabulary } from '../../../src/core/legacy-vocabulary.js';
 
 /** Words for keys and names, so that both vocabularies occur. */
 const word = fc.constantFrom(
