@@ -85,6 +85,8 @@ export interface Config {
   readonly timeZone?: string;
   /** True if summaries, which Temporal shows in its lists, may begin with a prompt. */
   readonly promptSummaries: boolean;
+  /** True if jobs and batches are started with search attributes. */
+  readonly searchAttributes: boolean;
 }
 
 /** Every variable that holds a setting of sandflow, and the common ones of Temporal. */
@@ -129,6 +131,7 @@ export function readConfig(given?: Environment): Config {
     variables: Object.keys(env).filter((name) => env[name] && isSetting(name)),
     paths: pathsIn(env),
     timeZone: env.TZ,
+    searchAttributes: env.SANDFLOW_SEARCH_ATTRIBUTES === 'true',
     promptSummaries: (env.SANDFLOW_PROMPT_SUMMARIES ?? String(!env.SANDFLOW_ENCRYPTION_KEYS_FILE)) === 'true',
   };
 }

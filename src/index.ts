@@ -131,6 +131,7 @@ export {
   type ListJobsOptions,
   listFanouts,
   listJobs,
+  placeOf,
 } from './workflow-client/list-executions.js';
 export {
   listSchedules,
@@ -155,6 +156,7 @@ export {
   scheduledCleanup,
   scheduledJob,
 } from './workflow-client/schedules/scheduled-work.js';
+export { registerSearchAttributes } from './workflow-client/search-attributes.js';
 export {
   type AwaitStopOptions,
   awaitStop,

@@ -3,6 +3,7 @@
  */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   jobs: ['sandflow jobs list --open', 'sandflow jobs watch nightly-42'],
+  'jobs attributes': ['sandflow jobs attributes'],
   'jobs show': ['sandflow jobs show nightly-42', 'sandflow jobs show nightly-42 --json | jq .outcome'],
   'jobs trace': [
     'sandflow jobs trace nightly-42',

@@ -12,7 +12,8 @@ export const withFilters = <A extends unknown[], O extends OptionValues>(command
   command
     .option('--since <when>', `only ${noun} that started or ended since: a duration like 12h or 1d, or a date`)
     .option('--label <name=value>', `only ${noun} with this label (repeatable)`, collect, [])
-    .option('--schedule <name>', `only ${noun} that this schedule started`);
+    .option('--schedule <name>', `only ${noun} that this schedule started`)
+    .option('--outcome <outcome>', `only ${noun} with this outcome (needs search attributes)`);
 
 /** `jobs list` and `fanout list`. */
 export const declareListOf = (parent: Parent, noun: Noun) =>
@@ -25,6 +26,7 @@ export const declareListOf = (parent: Parent, noun: Noun) =>
     noun,
   )
     .option('--limit <count>', `maximum number of ${noun} to list`, '50')
+    .option('--after <place>', 'only what follows: the next page (needs search attributes)')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', listHelp(noun === 'jobs' ? 'jobs' : 'fanout'));
 

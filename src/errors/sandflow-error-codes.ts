@@ -45,6 +45,7 @@ export const sandflowErrors = {
   // Configuration and files
   bad_configuration: 'usage',
   bad_api_key: 'usage',
+  bad_search_attributes: 'usage',
   bad_notify_secrets: 'usage',
   agent_not_isolated: 'usage',
   home_not_writable: 'usage',

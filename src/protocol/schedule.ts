@@ -9,6 +9,8 @@ interface Start {
   readonly memo: Readonly<Record<string, unknown>>;
   /** Its summary in Temporal. */
   readonly summary: string;
+  /** Whether it is started with search attributes. Absent: false. */
+  readonly searchAttributes?: boolean;
 }
 
 /** A job that a schedule starts. Each run adds its id. */

@@ -1,11 +1,14 @@
 /** Lists the jobs and the batches of a deployment from Temporal's visibility. */
 import type { Client } from '@temporalio/client';
 import { jobIdOfWorkflow, jobWorkflowId } from '../addresses/addresses.js';
+import { SandflowError } from '../errors/sandflow-error.js';
 import { workflowTypes } from '../protocol/messages.js';
+import { searchAttributes } from '../protocol/search-attributes.js';
 import { chainStart } from '../temporal/chain-start.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../temporal/readable-memos.js';
 import { checkDeployment } from './cleanups/cleanup-input.js';
 import { type Labels, labelsIn } from './labels.js';
+import { requireSearchAttributes } from './search-attributes.js';
 
 /** What the lists of jobs and of batches have in common. */
 export interface ListedWorkflow {
@@ -35,6 +38,7 @@ export interface ListedWorkflow {
 
 /** A job in a list. */
 export interface JobSummary extends ListedWorkflow {
+  /** Of an item: the id of its batch, a slash, and `i` with its index in base 36. */
   readonly jobId: string;
   /** First line of the first prompt. */
   readonly prompt: string | null;
@@ -69,15 +73,28 @@ export interface ListJobsOptions {
   readonly labels?: Labels;
   /** Maximum number of entries, newest first. Default: 50. */
   readonly limit?: number;
+  /** Lists only what was started with search attributes and ended with this outcome. Default: any. */
+  readonly outcome?: string;
+  /** Lists only jobs and items of this batch that were started with search attributes. Default: jobs outside of batches. */
+  readonly batch?: string;
+  /** Lists only jobs and items with this newest sandbox that were started with search attributes. Default: any. */
+  readonly sandbox?: string;
+  /** Lists only jobs that are blocked and were started with search attributes. Default: false. */
+  readonly blocked?: boolean;
+  /**
+   * Lists only what follows this entry of an earlier list, as `placeOf` gives it. What is there stays in its place while
+   * a caller reads page after page, so none is missing or listed twice. Needs search attributes. Default: from the newest.
+   */
+  readonly after?: string;
 }
 
 /** Options of `listFanouts`. */
-export type ListFanoutsOptions = ListJobsOptions;
+export type ListFanoutsOptions = Omit<ListJobsOptions, 'batch' | 'sandbox' | 'blocked'>;
 
 /**
  * Lists the newest jobs first, those that run and those that ended. Each job is listed once, with its newest execution.
  * Visibility lags: a job that was started a moment ago may be missing.
- * @throws SandflowError `bad_configuration`
+ * @throws SandflowError `bad_configuration`, `bad_argument`, `bad_search_attributes`
  * @example
  * const failed = await listJobs(client, { deployment, failed: true, limit: 20 });
  */
@@ -95,7 +112,7 @@ export async function listJobs(client: Client, options: ListJobsOptions): Promis
 /**
  * Lists the newest batches first, those that run and those that ended. Each batch is listed once, with its newest
  * execution. Visibility lags: a batch that was started a moment ago may be missing.
- * @throws SandflowError `bad_configuration`
+ * @throws SandflowError `bad_configuration`, `bad_argument`, `bad_search_attributes`
  * @example
  * const [newest] = await listFanouts(client, { deployment, limit: 1 });
  */
@@ -109,6 +126,20 @@ export async function listFanouts(client: Client, options: ListFanoutsOptions): 
     unreadable,
   }));
 }
+
+/**
+ * The place of an entry in its list, for the option `after` of the next page.
+ * @example
+ * const page = await listJobs(client, { deployment, limit: 100 });
+ * const last = page.at(-1);
+ * const next = last && (await listJobs(client, { deployment, limit: 100, after: placeOf(last) }));
+ */
+export function placeOf(entry: Pick<ListedWorkflow, 'startedAt'> & ({ jobId: string } | { batchId: string })): string {
+  return placeText({ startedAt: entry.startedAt, id: 'jobId' in entry ? entry.jobId : entry.batchId });
+}
+
+/** Sorts as the list does, backwards. */
+const placeText = ({ startedAt, id }: Pick<Execution, 'startedAt' | 'id'>) => `${startedAt}/${id}`;
 
 function countsIn(value: unknown): FanoutSummary['counts'] {
   const { completed, items } = (value ?? {}) as Readonly<Record<string, unknown>>;
@@ -128,16 +159,63 @@ async function newestExecutions(
 ): Promise<Execution[]> {
   const { deployment, limit = 50, open, since } = options;
   checkDeployment(deployment);
+  const searches = searchesIn(options);
+  if (searches.length > 0) await requireSearchAttributes(client);
+  const ofItems = listsParts(options) ? ` OR WorkflowType = '${workflowTypes.fanoutItem}'` : '';
   const prefix = `WorkflowId STARTS_WITH '${jobWorkflowId(deployment, '')}'`;
-  const query = [`WorkflowType = '${workflowTypes[type]}'`, prefix];
+  const query = [`(WorkflowType = '${workflowTypes[type]}'${ofItems})`, prefix, ...searches];
   if (since) query.push(`(StartTime >= '${since.toISOString()}' OR CloseTime >= '${since.toISOString()}')`);
-  const known = new Set<string>();
-  const read = (status: string) => executions(client, [...query, status].join(' AND '), known, options);
-  // What ends after the first list was read is in the second one. Runs that continued as new are in neither, because
-  // the workflow has not ended with them.
-  const running = read(`ExecutionStatus = 'Running'`);
-  const ended = read(`ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew'`);
-  return newestStarts(open ? [running] : [running, ended], limit);
+  for (let want = limit; ; want *= 8) {
+    const known = new Set<string>();
+    const read = (status: string) =>
+      executions(client, [...query, status].join(' AND '), known, { ...options, limit: want });
+    // What ends after the first list was read is in the second one. Runs that continued as new are in neither, because
+    // the workflow has not ended with them.
+    const running = read(`ExecutionStatus = 'Running'`);
+    const found = await newestStarts(open ? [running] : [running, read(hasEnded)], want);
+    const rows = searches.length > 0 ? await withoutEarlier(client, found, deployment) : found;
+    if (rows.length >= limit || found.length < want) return rows.slice(0, limit);
+  }
+}
+
+const hasEnded = `ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew'`;
+const quoted = (value: string) => `'${value.replace(/[\\']/g, '\\$&')}'`;
+const listsParts = ({ batch, sandbox }: Partial<ListJobsOptions>) => (batch ?? sandbox) !== undefined;
+
+/** @throws SandflowError `bad_argument` */
+function searchesIn({ outcome, batch, sandbox, blocked, after }: ListJobsOptions): string[] {
+  const words = Object.entries({ outcome, batch, sandbox }) as [keyof typeof searchAttributes, string | undefined][];
+  const searches = words.flatMap(([name, value]) =>
+    value === undefined ? [] : `${searchAttributes[name].name} = ${quoted(value)}`,
+  );
+  if (blocked) searches.push(`${searchAttributes.blocked.name} IS NOT NULL`, `ExecutionStatus = 'Running'`);
+  if (after === undefined) return searches;
+  // Places have whole milliseconds.
+  const untilMs = Date.parse(after.split('/', 1)[0] ?? '') + 1;
+  if (Number.isNaN(untilMs))
+    throw new SandflowError(
+      'bad_argument',
+      `"${after}" is no place in a list. Use \`next\` of a list, or \`placeOf\`.`,
+    );
+  const until = quoted(new Date(untilMs).toISOString());
+  return [...searches, `(StartTime < ${until} OR ${searchAttributes.started.name} < ${until})`];
+}
+
+const idsAtOnce = 100;
+
+/** A search may miss the newest execution of a workflow, and find one that ended before it. */
+async function withoutEarlier(client: Client, found: readonly Execution[], deployment: string): Promise<Execution[]> {
+  const idOf = ({ id }: Execution) => jobWorkflowId(deployment, id);
+  const newest = new Map<string, string>();
+  for (let at = 0; at < found.length; at += idsAtOnce) {
+    const ids = found.slice(at, at + idsAtOnce).map((one) => quoted(idOf(one)));
+    const listing = lenientClient(client).workflow.list({ query: `WorkflowId IN (${ids.join(', ')})` });
+    for await (const { workflowId, startTime } of listing) {
+      const start = startTime.toISOString();
+      if (start > (newest.get(workflowId) ?? '')) newest.set(workflowId, start);
+    }
+  }
+  return found.filter((one) => one.endedAt === null || (newest.get(idOf(one)) ?? '') < one.endedAt);
 }
 
 /**
@@ -149,31 +227,35 @@ async function* executions(
   client: Client,
   query: string,
   known: Set<string>,
-  { deployment, limit = 50, failed, since, labels }: ListJobsOptions,
+  { deployment, limit = 50, failed, since, labels, after, ...search }: ListJobsOptions,
 ): AsyncGenerator<Listed<Execution>> {
   const pageSize = Math.min(2 * limit, 1_000);
-  for await (const { workflowId, runId, status, startTime, closeTime, memo } of lenientClient(client).workflow.list({
-    query,
-    pageSize,
-  })) {
+  const listing = lenientClient(client).workflow.list({ query, pageSize });
+  for await (const { workflowId, runId, status, startTime, closeTime, memo, typedSearchAttributes } of listing) {
     const notAfter = (closeTime ?? startTime).toISOString();
     const { memo: readable, unreadable } = memoOf(memo);
     const startedAt = chainStart({ startTime, memo: readable });
+    const shown = typedSearchAttributes.get(searchAttributes.outcome);
     const listed = {
       status: status.name.toLowerCase(),
-      outcome: status.name === 'RUNNING' ? null : textIn(readable.outcome),
+      // The memo of an item has no outcome.
+      outcome:
+        status.name === 'RUNNING' ? null : (textIn(readable.outcome) ?? (shown === 'open' ? null : textIn(shown))),
       shortfall: status.name === 'RUNNING' ? null : textIn(readable.shortfall),
       labels: labelsIn(readable.labels),
     };
-    const id = jobIdOfWorkflow(deployment, workflowId);
+    const id = listsParts(search)
+      ? workflowId.slice(jobWorkflowId(deployment, '').length)
+      : jobIdOfWorkflow(deployment, workflowId);
+    const times = { startedAt: startedAt.toISOString(), endedAt: closeTime?.toISOString() ?? null, runId };
     const isWanted =
       id !== undefined &&
       !known.has(id) &&
+      (after === undefined || placeText({ ...times, id }) < after) &&
       // The query compares the start of the newest run, which is later.
       !(since && startedAt < since && !(closeTime && closeTime >= since)) &&
       !(failed && !hasFailed(listed)) &&
       Object.entries(labels ?? {}).every(([name, value]) => listed.labels[name] === value);
-    const times = { startedAt: startedAt.toISOString(), endedAt: closeTime?.toISOString() ?? null, runId };
     yield { notAfter, row: isWanted ? { id, ...listed, ...times, memo: readable, unreadable } : undefined };
     if (id !== undefined) known.add(id);
   }
@@ -204,9 +286,9 @@ interface Listed<Row> {
 
 /**
  * Reads each list only as far as it may still hold one of the newest.
- * @returns at most `limit` rows, those that started last first
+ * @returns at most `limit` rows, those that started last first, and of the same start in a fixed order
  */
-async function newestStarts<Row extends { readonly startedAt: string }>(
+async function newestStarts<Row extends Pick<Execution, 'startedAt' | 'id'>>(
   lists: Iterable<AsyncIterable<Listed<Row>>>,
   limit: number,
 ): Promise<Row[]> {
@@ -214,9 +296,9 @@ async function newestStarts<Row extends { readonly startedAt: string }>(
   for (const list of lists) {
     for await (const { notAfter, row } of list) {
       const oldest = newest[limit - 1];
-      if (oldest && notAfter <= oldest.startedAt) break;
+      if (oldest && notAfter < oldest.startedAt) break;
       if (!row) continue;
-      newest.splice(newest.findLastIndex(({ startedAt }) => startedAt >= row.startedAt) + 1, 0, row);
+      newest.splice(newest.findLastIndex((one) => placeText(one) >= placeText(row)) + 1, 0, row);
       if (newest.length > limit) newest.pop();
     }
   }

@@ -112,6 +112,7 @@ describe('a setting that is on or off', () => {
   const settings = [
     ['TEMPORAL_TLS', (env) => readConfig({ ...base, ...env }).temporal.connect.connectionOptions.tls !== false],
     ['SANDFLOW_PROMPT_SUMMARIES', (env) => readConfig({ ...base, ...env }).promptSummaries],
+    ['SANDFLOW_SEARCH_ATTRIBUTES', (env) => readConfig({ ...base, ...env }).searchAttributes],
     [
       'SANDFLOW_REQUIRE_ENCRYPTED',
       (env) =>

@@ -4,6 +4,12 @@ import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { checkTemporal } from '../../src/cli/doctor/check-temporal.js';
 import { readConfig } from '../../src/config.js';
+import { submitFanout } from '../../src/workflow-client/fanouts/submit-fanout.js';
+import { startJob } from '../../src/workflow-client/jobs/job-client.js';
+import { listJobs } from '../../src/workflow-client/list-executions.js';
+import { registerSearchAttributes } from '../../src/workflow-client/search-attributes.js';
+import { fanoutInput, items, source } from './fanout/fanout-harness.js';
+import { jobInput } from './workflow-harness.js';
 
 const daySeconds = 86_400;
 const name = () => `keeps-${randomBytes(4).toString('hex')}`;
@@ -29,7 +35,7 @@ function refusing(denied: readonly string[], code: number): Interceptor {
 }
 
 /** @param denied names of calls that the user may not make */
-async function doctorOf(namespace: string, denied: readonly string[] = [], code = permissionDenied) {
+async function doctorOf(namespace: string, denied: readonly string[] = [], code = permissionDenied, more = {}) {
   const address = inject('temporalAddress');
   const connection = await Connection.connect({
     address,
@@ -37,7 +43,7 @@ async function doctorOf(namespace: string, denied: readonly string[] = [], code 
   });
   onTestFinished(() => connection.close());
   const client = new Client({ connection, namespace });
-  const config = readConfig({ TEMPORAL_ADDRESS: address, SANDFLOW_TASK_QUEUE: 'nobody-polls-this' });
+  const config = readConfig({ TEMPORAL_ADDRESS: address, SANDFLOW_TASK_QUEUE: 'nobody-polls-this', ...more });
   const of = async (check: string) => (await checkTemporal(client, config)).find((one) => one.name === check);
   return { client, of };
 }
@@ -90,3 +96,42 @@ it.each(['ExecuteMultiOperation', 'UpdateWorkflowExecution', 'ListSchedules'])(
     expect(check).toMatchObject({ status: 'failed', message: expect.stringContaining('lacks a call') });
   },
 );
+
+it('a namespace without search attributes is named before anything starts, and also one with another type', async () => {
+  const namespace = await registered(1);
+  const { client } = await doctorOf(namespace);
+  const lacking = { code: 'bad_search_attributes', message: expect.stringContaining('sandflow jobs attributes') };
+  const options = { taskQueue: 'nobody-polls-this', searchAttributes: true };
+  await expect(startJob(client, jobInput(), options)).rejects.toMatchObject(lacking);
+  const { taskQueue } = options;
+  await expect(submitFanout(client, fanoutInput(source('bx_23456789')), items(1), options)).rejects.toMatchObject(
+    lacking,
+  );
+  await expect(listJobs(client, { deployment: 'test', outcome: 'cancelled' })).rejects.toMatchObject(lacking);
+  const on = await doctorOf(namespace, [], permissionDenied, { SANDFLOW_SEARCH_ATTRIBUTES: 'on' });
+  expect(await on.of('temporal')).toMatchObject({
+    status: 'failed',
+    message: expect.stringContaining('jobs attributes'),
+  });
+  expect(await startJob(client, jobInput(), { taskQueue })).toMatchObject({ started: true });
+
+  const int = 3;
+  await client.connection.operatorService.addSearchAttributes({
+    namespace,
+    searchAttributes: { SandflowBlocked: int },
+  });
+  await expect
+    .poll(() => registerSearchAttributes(client).catch(({ message }) => message))
+    .toContain(`${namespace} has SandflowBlocked, but not as Keyword`);
+});
+
+it.each([
+  ['may not add search attributes', permissionDenied],
+  ['has no call for them', unimplemented],
+])('who %s learns how to add them elsewhere', async (_, code) => {
+  const { client } = await doctorOf('default', ['ListSearchAttributes'], code);
+  await expect(registerSearchAttributes(client)).rejects.toMatchObject({
+    code: 'bad_search_attributes',
+    message: expect.stringMatching(/unauthorized.*tcld namespace search-attributes add -n default .*Started=Datetime/),
+  });
+});

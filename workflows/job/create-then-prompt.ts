@@ -13,6 +13,7 @@ import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { shortfallOfJob } from '../../src/protocol/shortfall.js';
 import { countEnd } from '../shared/metrics.js';
 import { recordOutcome } from '../shared/outcome-memo.js';
+import { showAttributes } from '../shared/search-attributes.js';
 import { sendNotification } from '../shared/send-notification.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import type { CarriedJob } from './carried-job.js';
@@ -38,6 +39,7 @@ async function runCreateThenPrompt(execution: JobExecution<CarriedJob>): Promise
   }
   const { outcome, error } = result;
   recordOutcome({ outcome, shortfall: shortfallOfJob(result) }, endedSandboxes(job));
+  showAttributes({ outcome, sandbox: result.sandboxId, blocked: null });
   countEnd('job', result);
   await CancellationScope.nonCancellable(() => sendNotification(job, 'ended', outcome, error?.message ?? null));
   return result;

@@ -18,6 +18,7 @@ import type { Resolution } from '../../src/protocol/messages.js';
 import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
 import { EventInbox } from '../shared/event-inbox.js';
 import { observePhase } from '../shared/metrics.js';
+import { showAttributes } from '../shared/search-attributes.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import { type CarriedJob, type Milestone, newJob, unsentPrompt } from './carried-job.js';
 import { wasReset } from './was-reset.js';
@@ -92,6 +93,7 @@ export class JobState {
     const { carried } = this;
     const wasDegraded = carried.sandbox !== null && degradedOf(carried.sandbox) !== null;
     carried.sandbox = sandbox;
+    if (sandbox) showAttributes({ sandbox: sandbox.id });
     const degraded = sandbox && degradedOf(sandbox);
     carried.degraded = degraded ?? carried.degraded;
     if (wasDegraded !== (degraded !== null)) setCurrentDetails(jobDetails(this));
@@ -210,6 +212,7 @@ export class JobState {
 
   block(blocked: Omit<NonNullable<JobProgress['blocked']>, 'since'>): void {
     this.blocked = { ...blocked, since: new Date().toISOString() };
+    showAttributes({ blocked: blocked.reason });
     this.onBlocked?.(blocked.message);
     setCurrentDetails(jobDetails(this));
   }
@@ -217,6 +220,7 @@ export class JobState {
   unblock(): void {
     if (this.blocked === null) return;
     this.blocked = null;
+    showAttributes({ blocked: null });
     this.onBlocked?.(null);
     setCurrentDetails(jobDetails(this));
   }

@@ -30,6 +30,7 @@ import type {
   ScheduledRunMemo,
   ScheduledRunResult,
 } from '../../src/protocol/schedule.js';
+import { openAttributes } from '../../src/protocol/search-attributes.js';
 import { bulk } from '../shared/activity-options.js';
 
 const dueTime = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
@@ -77,6 +78,7 @@ async function startOnce({ deployment, work }: ScheduledRunInput, id: string): P
           workflowId: jobWorkflowId(deployment, id),
           priority: taskPriority(work.input),
           args: [{ ...work.input, jobId: id }],
+          ...(work.searchAttributes && { typedSearchAttributes: openAttributes() }),
         });
       case 'batch':
         return await startChild(workflowTypes.forkFanout, {
@@ -84,6 +86,7 @@ async function startOnce({ deployment, work }: ScheduledRunInput, id: string): P
           workflowId: jobWorkflowId(deployment, id),
           priority: taskPriority(work.input.policy, id),
           args: [{ ...work.input, batchId: id }],
+          ...(work.searchAttributes && { typedSearchAttributes: openAttributes(id) }),
         });
       case 'cleanup':
         return await startChild(workflowTypes.retentionCleanup, {

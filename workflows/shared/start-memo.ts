@@ -10,19 +10,22 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { StartMemo } from '../../src/protocol/memos.js';
+import { carriedAttributes, showAttributes } from './search-attributes.js';
 
-/** Continues as new, with the start of the first run in the memo. Never returns. */
+/** Continues as new, with the search attributes, and with the start of the first run in the memo. Never returns. */
 export function continueWithStart<W extends Workflow>(
   startedAt: string,
   input: Parameters<W>[0],
   version: Pick<ContinueAsNewOptions, 'initialVersioningBehavior'> = {},
 ): Promise<never> {
   const start: StartMemo = { startedAt };
-  return makeContinueAsNewFunc<Workflow>({ memo: { ...workflowInfo().memo, ...start }, ...version })(input);
+  const memo = { ...workflowInfo().memo, ...start };
+  return makeContinueAsNewFunc<Workflow>({ memo, ...carriedAttributes(startedAt), ...version })(input);
 }
 
 /** Records the start of the first run in the memo of a run that was reset: Temporal gives it a later start. */
 export function rememberStart(startedAt: string): void {
   const start: StartMemo = { startedAt };
   upsertMemo({ ...start });
+  showAttributes({ started: new Date(startedAt) });
 }

@@ -81,6 +81,7 @@ function ownSettings(config: Config): Setting[] {
     own('encryptionKeysFile', 'SANDFLOW_ENCRYPTION_KEYS_FILE', encryption?.keysFile),
     own('requireEncrypted', 'SANDFLOW_REQUIRE_ENCRYPTED', encryption?.requireEncrypted ?? false),
     own('promptSummaries', 'SANDFLOW_PROMPT_SUMMARIES', config.promptSummaries),
+    own('searchAttributes', 'SANDFLOW_SEARCH_ATTRIBUTES', config.searchAttributes),
     own('forksPerSecond', 'SANDFLOW_FORKS_PER_SECOND', config.forksPerSecond),
     own('buildId', 'SANDFLOW_BUILD_ID', config.buildId),
     own('patienceSeconds', 'SANDFLOW_PATIENCE_SECONDS', config.patienceMs / 1_000),

@@ -12,6 +12,7 @@ import { splitTarget } from '../../temporal/connect.js';
 import { requireApis } from '../../temporal/require-apis.js';
 import { requireTemporal } from '../../temporal/require-listener.js';
 import { queuesWithoutWorker } from '../../temporal/task-queue-pollers.js';
+import type { StartJobOptions } from '../../workflow-client/jobs/job-client.js';
 import type { CliIo } from '../io.js';
 import type { Notices } from '../output/reporter.js';
 import { programName } from '../program-name.js';
@@ -45,6 +46,8 @@ export interface Platform {
   readonly results: ResultStore;
   /** The result store, if the workers share it: for texts that are too long for an input. */
   readonly sharedResults: ResultStore | undefined;
+  /** How the settings say that jobs and batches are started. */
+  readonly starting: Pick<StartJobOptions, 'taskQueue' | 'promptInSummary' | 'searchAttributes' | 'results'>;
   /** URL of the bridge in the embedded stack; undefined if unknown. */
   readonly bridgeUrl: string | undefined;
   /** Temporal's UI; undefined if unknown. */
@@ -109,6 +112,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
     await warnWithoutWorker(client, config, reporter);
   }
 
+  const { taskQueue, promptSummaries: promptInSummary, searchAttributes } = link.addresses.config;
   return {
     config: link.addresses.config,
     get temporal() {
@@ -129,6 +133,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
     patiently: (calls) =>
       link.temporal.patiently(config.patienceMs, () => abortable(link.temporal.client, io.interrupted, calls)),
     sharedResults,
+    starting: { taskQueue, promptInSummary, searchAttributes, results: sharedResults },
     async keepInput(content) {
       if (!sharedResults) throw new UsageError(notShared);
       const digest = createHash('sha256').update(content).digest('hex');

@@ -7,6 +7,7 @@ import type { Config } from '../../config.js';
 import { isPermissionDenied, restartStack } from '../../temporal/errors.js';
 import { requireApis } from '../../temporal/require-apis.js';
 import { queuesWithoutWorker } from '../../temporal/task-queue-pollers.js';
+import { requireSearchAttributes } from '../../workflow-client/search-attributes.js';
 import { failureOf } from '../errors.js';
 import { programName } from '../program-name.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
@@ -16,13 +17,14 @@ const daySeconds = 86_400;
 
 export async function checkTemporal(
   temporal: Client,
-  config: Pick<Config, 'temporal' | 'taskQueue'>,
+  config: Pick<Config, 'temporal' | 'taskQueue' | 'searchAttributes'>,
 ): Promise<Check[]> {
   const { namespace } = temporal.options;
   const where = config.temporal.configured ? config.temporal.connect.connectionOptions.address : 'the embedded server';
   try {
     const retention = await checkNamespace(temporal);
     await requireApis(temporal);
+    if (config.searchAttributes) await requireSearchAttributes(temporal);
     const connected = ok('temporal', `Connected to the namespace ${namespace} at ${where}.`);
     return [connected, await checkWorkers(temporal, config), retention];
   } catch (error) {

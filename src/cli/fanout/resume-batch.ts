@@ -148,7 +148,7 @@ interface Resuming {
 }
 
 async function resume(
-  { temporal, results, config: { taskQueue } }: Platform,
+  platform: Platform,
   batch: FanoutAddress,
   { command: { policy }, plan, options, context }: Resuming,
 ): Promise<void> {
@@ -156,7 +156,8 @@ async function resume(
   const release = options.detach ? undefined : await claimResultFolder(batch, options, context.io);
   context.undone = undefined;
   try {
-    await resumeFanout(temporal, batch, { taskQueue, retryFailed, policy, results, ...(plan && { plan }) });
+    const given = { ...platform.starting, retryFailed, policy, results: platform.results, ...(plan && { plan }) };
+    await resumeFanout(platform.temporal, batch, given);
   } catch (error) {
     // Only a refusal proves that the batch was not resumed.
     if (error instanceof SandflowError) await release?.();

@@ -135,9 +135,7 @@ async function send(
   try {
     const { started } = await platform.patiently(() =>
       submitFanout(platform.temporal, input, items, {
-        taskQueue: platform.config.taskQueue,
-        results: platform.sharedResults,
-        promptInSummary: platform.config.promptSummaries,
+        ...platform.starting,
         labels,
         signal,
         onStart: () => {

@@ -15,7 +15,7 @@ import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
-import { filterOf, mostListed } from './list-jobs.js';
+import { filterOf, mostListed, requireSetting } from './list-jobs.js';
 import type { CancelJobOptions, RerunJobOptions, ResolveJobOptions } from './options.js';
 
 const requestsAtOnce = 8;
@@ -36,7 +36,8 @@ export function oneJob(
   { since, label, schedule, dryRun, yes, ...own }: Chosen & { readonly open?: boolean; readonly failed?: boolean },
   ofOne: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const isChoice = (own.open ?? own.failed ?? since ?? schedule ?? label[0]) !== undefined;
+  const filter = own.open ?? own.failed ?? own.outcome ?? own.blocked ?? since ?? schedule ?? label[0];
+  const isChoice = filter !== undefined;
   if (jobId === undefined ? !isChoice : isChoice || dryRun || yes) {
     throw new UsageError('Name one job, or choose jobs with --since, --label, --schedule, and --failed or --open.');
   }
@@ -79,7 +80,7 @@ export const rerunMany = (options: RerunJobOptions, context: CommandContext) =>
   actOnMany('Rerun', options, context, async (platform, { jobId, status, runId, rerunOf }) => {
     const { rerunIdOf, rerunJob } = await import('../../workflow-client/jobs/rerun-job.js');
     const { isAttachedTo } = await import('../run/existing-job.js');
-    const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
+    const { deployment } = platform.config;
     if (status === 'running') return null;
     // A repeated command must not run again what the first one started, unless that has failed.
     if (rerunOf !== null && !options.failed) return { result: 'skipped_rerun' };
@@ -87,7 +88,7 @@ export const rerunMany = (options: RerunJobOptions, context: CommandContext) =>
     const newJobId = rerunIdOf({ deployment, jobId: origin }, runId);
     const again = { result: 'already_started', newJobId } as const;
     if (await isAttachedTo(platform, { deployment, jobId: newJobId }, { again: false })) return again;
-    const starting = { newJobId, rerunOf: origin, taskQueue, promptInSummary, results: platform.sharedResults };
+    const starting = { ...platform.starting, newJobId, rerunOf: origin };
     const act = async (): Promise<Acted> => {
       const { started } = await rerunJob(platform.temporal, { deployment, jobId }, starting);
       return started ? { result: 'started', newJobId } : again;
@@ -125,14 +126,15 @@ async function actOnMany(
 ): Promise<number> {
   const { io } = context;
   const { stdout, stderr, interrupted } = io;
-  const { dryRun, yes, json, failed } = options;
-  const filter = { open: verb !== 'Rerun', failed, ...filterOf(options, Date.now()) };
+  const { dryRun, yes, json, failed, blocked } = options;
+  const filter = { open: verb !== 'Rerun', failed, blocked, ...filterOf(options, Date.now()) };
   context.undone = 'changed no job';
   return withPlatform(context, { needsWorker: verb !== 'Cancel' }, async (platform, reporter) => {
     const { listJobs } = await import('../../workflow-client/list-executions.js');
     const { describeJob } = await import('../../workflow-client/jobs/job-client.js');
     const { temporal, config } = platform;
     const { deployment } = config;
+    requireSetting(filter, config);
     const found = await listJobs(temporal, { deployment, ...filter, limit: mostListed + 1 });
     if (found.length > mostListed) throw new UsageError(`More than ${mostListed} jobs match. Choose fewer.`);
     const gate = createConcurrencyLimit(requestsAtOnce);

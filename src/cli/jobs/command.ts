@@ -1,6 +1,7 @@
 import type { AddCommand } from '../command.js';
 import { requireIdFirst } from '../connect/require-id.js';
 import {
+  declareAttributes,
   declareCancel,
   declareContinue,
   declareJobs,
@@ -19,6 +20,7 @@ export const addJobs: AddCommand = (parent, context) => {
   const jobs = declareJobs(parent).summary('List, show, watch, rerun, cancel and resolve jobs');
   requireIdFirst(jobs);
   declareList(jobs).action(async (options) => (await import('./list-jobs.js')).printJobs(options, context));
+  declareAttributes(jobs).action(async ({ json }) => (await import('./list-jobs.js')).addAttributes({ json }, context));
   declareShow(jobs).action(async (jobId, options) => {
     context.jobId = jobId;
     const { showJob } = await import('../run/show-job.js');

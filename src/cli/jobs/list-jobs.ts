@@ -1,12 +1,15 @@
 /** `sandflow jobs list` and `sandflow fanout list`. */
 import type { Client } from '@temporalio/client';
 import { scheduleLabel } from '../../addresses/schedule-addresses.js';
+import type { Config } from '../../config.js';
 import { endText } from '../../protocol/shortfall.js';
 import type { ListedWorkflow, ListJobsOptions } from '../../workflow-client/list-executions.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { parseLabelPairs } from '../labels.js';
+import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
+import { programName } from '../program-name.js';
 import { ageText, parseCount, parseSince } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { ListOptions } from './options.js';
@@ -40,11 +43,30 @@ export const printBatches = listCommand(
 
 /** @throws UsageError */
 export function filterOf(
-  { since, label, schedule }: Pick<ListOptions, 'since' | 'label' | 'schedule'>,
+  { since, label, schedule, outcome }: Pick<ListOptions, 'since' | 'label' | 'schedule' | 'outcome'>,
   nowMs: number,
-): Pick<ListJobsOptions, 'since' | 'labels'> {
+): Pick<ListJobsOptions, 'since' | 'labels' | 'outcome'> {
   const ofSchedule = schedule !== undefined && { [scheduleLabel]: schedule };
-  return { since: parseSince(since, nowMs), labels: { ...parseLabelPairs(label), ...ofSchedule } };
+  return { since: parseSince(since, nowMs), labels: { ...parseLabelPairs(label), ...ofSchedule }, outcome };
+}
+
+/** @throws UsageError for filters that find nothing, because jobs are started without search attributes */
+export function requireSetting(
+  { outcome, batch, sandbox, blocked, after }: Partial<ListJobsOptions>,
+  { searchAttributes }: Pick<Config, 'searchAttributes'>,
+): void {
+  const given = Object.entries({ outcome, batch, sandbox, blocked, after }).find(([, value]) => value !== undefined);
+  if (!given || searchAttributes) return;
+  const mend = `run \`${programName} jobs attributes\` once, and set SANDFLOW_SEARCH_ATTRIBUTES=on for whatever starts jobs`;
+  throw new UsageError(`--${given[0]} needs search attributes: ${mend}.`);
+}
+
+/** `sandflow jobs attributes`. */
+export async function addAttributes(options: { readonly json?: boolean }, context: CommandContext): Promise<void> {
+  const { registerSearchAttributes } = await import('../../workflow-client/search-attributes.js');
+  const attributes = await withPlatform(context, {}, ({ temporal }) => registerSearchAttributes(temporal));
+  if (options.json) return printJson(context.io.stdout, { attributes, error: null });
+  for (const [name, what] of Object.entries(attributes)) context.io.stdout.write(`${name}  ${what}\n`);
 }
 
 /** A workflow that completed without a readable outcome has ended, nobody knows how. */
@@ -69,13 +91,18 @@ function listCommand<Row extends ListedWorkflow>(
     const limit = parseCount(count, '--limit', 1, mostListed);
     if (open && failed) throw new UsageError('--failed lists what has ended: it cannot be used with --open.');
     const nowMs = Date.now();
-    const filter = { open, failed, ...filterOf(given, nowMs) };
+    const { batch, sandbox, blocked, after } = given;
+    const filter = { open, failed, batch, sandbox, blocked, after, ...filterOf(given, nowMs) };
     const read = await load();
-    const { hasFailed } = await import('../../workflow-client/list-executions.js');
-    const found = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
-      read(temporal, { deployment, ...filter, limit: limit + 1 }),
-    );
+    const { hasFailed, placeOf } = await import('../../workflow-client/list-executions.js');
+    const { found, pages } = await withPlatform(context, {}, async ({ temporal, config }) => {
+      requireSetting(filter, config);
+      const all = await read(temporal, { deployment: config.deployment, ...filter, limit: limit + 1 });
+      return { found: all, pages: config.searchAttributes };
+    });
     const rows = found.slice(0, limit);
+    const last = found.length > limit ? rows.at(-1) : undefined;
+    const next = last ? placeOf({ startedAt: last.startedAt, jobId: table.idAndText(last)[0] }) : null;
     const cells = (row: Row) => {
       const [id, text] = table.idAndText(row);
       const unreadable = row.unreadable ? `(cannot be read: ${row.unreadable.code})` : '';
@@ -90,9 +117,11 @@ function listCommand<Row extends ListedWorkflow>(
     const colours = (row: Row) =>
       [null, hasFailed(row) ? (row.outcome === 'completed' ? 'yellow' : 'red') : null] as const;
     const none = `No ${name} found.`;
-    printList(io, json, { [name]: rows }, { none, header: table.header, cells, colours, last: 'cut' });
+    const more = pages ? { next } : {};
+    printList(io, json, { [name]: rows }, { none, more, header: table.header, cells, colours, last: 'cut' });
     if (json) return;
-    if (found.length > limit) io.stderr.write(`There are more ${name}: --limit ${Math.min(10 * limit, mostListed)}\n`);
+    const option = pages ? `--after ${next}` : `--limit ${Math.min(10 * limit, mostListed)}`;
+    if (next) io.stderr.write(`There are more ${name}: ${option}\n`);
     const reasons = [...new Set(rows.flatMap(({ unreadable }) => unreadable?.message ?? []))];
     for (const reason of reasons.slice(0, maxReasons)) io.stderr.write(`${reason}\n`);
     if (reasons.length > maxReasons) io.stderr.write(`… and ${reasons.length - maxReasons} more reasons\n`);

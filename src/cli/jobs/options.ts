@@ -6,11 +6,24 @@ import { withSettings } from '../settings/options.js';
 export const declareJobs = (parent: Parent) =>
   parent.command('jobs').description('List, show, watch, rerun, prompt, cancel and resolve jobs');
 
-export const declareList = (parent: Parent) => declareListOf(parent, 'jobs');
+const blockedText = 'only jobs that are blocked (needs search attributes)';
+
+export const declareList = (parent: Parent) =>
+  declareListOf(parent, 'jobs')
+    .option('--batch <id>', 'only jobs and items of this batch (needs search attributes)')
+    .option('--sandbox <id>', 'only jobs and items with this sandbox (needs search attributes)')
+    .option('--blocked', blockedText);
+
+export const declareAttributes = (parent: Parent) =>
+  parent
+    .command('attributes')
+    .description("Add the search attributes of jobs to Temporal's namespace, for filters of lists")
+    .option('--json', 'print one JSON object on stdout');
 
 /** The options of a command that acts on one job, or on those that filters choose. */
 const withSelection = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
   withFilters(command, 'jobs')
+    .option('--blocked', blockedText)
     .option('--dry-run', 'show the jobs that would be chosen, without changes')
     .option('--yes', 'skip the confirmation for chosen jobs')
     .option('--json', 'print one JSON object on stdout');

@@ -67,7 +67,7 @@ async function startFromEarlier(
   return withPlatform(context, { needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
     sayLocalFacts(await platform.readFacts(), reporter);
     const { temporal } = platform;
-    const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
+    const { deployment } = platform.config;
     const newJob = { deployment, jobId: newJobId };
     const { input, labels } = await platform.patiently(() => read(temporal, { deployment, jobId }));
     const wanted = wantedOfJob(input);
@@ -80,8 +80,7 @@ async function startFromEarlier(
     }
     context.io.interrupted.throwIfAborted();
     context.undone = undefined;
-    const starting = { taskQueue, promptInSummary, labels, results: platform.sharedResults };
-    const { started } = await startJob(temporal, input, starting);
+    const { started } = await startJob(temporal, input, { ...platform.starting, labels });
     if (!started) await requireSame(temporal, parseJobInput(input));
     context.jobId = newJobId;
     reporter.notice(started ? startedText : `Job ${newJobId} already exists; watching it.`, 'detail');

@@ -8,6 +8,8 @@ import { oneLine } from './terminal-safe.js';
 export interface ListText<Row> {
   readonly header: readonly string[];
   readonly cells: (row: Row) => readonly string[];
+  /** Further fields of the JSON object. Default: none. */
+  readonly more?: Readonly<Record<string, unknown>>;
   /** What is printed on stderr if there are no rows. */
   readonly none: string;
   readonly last?: TableFit['last'];
@@ -40,10 +42,10 @@ export function printList<Row>(
   { stdout, stderr }: Pick<CliIo, 'stdout' | 'stderr'>,
   json: boolean | undefined,
   list: Readonly<Record<string, readonly Row[]>>,
-  { header, cells, none, last, colours }: ListText<Row>,
+  { header, cells, none, last, colours, more }: ListText<Row>,
 ): void {
   const rows = Object.values(list).flat();
-  if (json) printJson(stdout, { ...list, error: null });
+  if (json) printJson(stdout, { ...list, ...more, error: null });
   else if (rows.length === 0) stderr.write(`${none}\n`);
   else {
     const paint = createPaint(stdout);

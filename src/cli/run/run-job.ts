@@ -55,13 +55,10 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     const put = await readPutFiles(localFiles, platform.keepInput);
     const input = jobInputOf(options, { ...parts, put });
     context.jobId = jobId;
-    const { taskQueue, promptSummaries: promptInSummary } = config;
-    const { sharedResults: results } = platform;
     const { started } = await platform.patiently(() => {
       context.undone = undefined;
-      return startJob(platform.temporal, input, {
-        ...{ taskQueue, again: options.again, results, promptInSummary, labels },
-      }).catch((error: unknown) => {
+      const starting = { ...platform.starting, again: options.again, labels };
+      return startJob(platform.temporal, input, starting).catch((error: unknown) => {
         if (io.interrupted.aborted)
           reporter.notice(`The job may have started. Check with: ${programName} jobs show ${jobId}`);
         throw error;

@@ -42,9 +42,9 @@ async function storeWork(
   platform: Platform,
   { io, notices }: StoreOptions,
 ): Promise<ScheduledWork> {
-  const { temporal, config, service, sharedResults: results } = platform;
+  const { temporal, config, service } = platform;
   const asking = { service, signal: io.interrupted, notices };
-  const storing = { schedule, results, promptInSummary: config.promptSummaries };
+  const storing = { ...platform.starting, schedule };
   switch (file.kind) {
     case 'job': {
       const { read, options } = file;

@@ -6,7 +6,6 @@ import {
   type WorkflowExecutionDescription,
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
-  type WorkflowOptions,
 } from '@temporalio/client';
 import { jobIdProblem, jobWorkflowId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
@@ -24,6 +23,7 @@ import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindEr
 import { contentDigest } from '../input-digest.js';
 import type { StartJobOptions } from '../jobs/job-client.js';
 import { type Labels, parseLabels } from '../labels.js';
+import { startAttributes } from '../search-attributes.js';
 import { keepFanoutTexts } from '../store-texts.js';
 import { bad, badBatch, checkFanoutSize, type NewFanout, parseFanoutInput } from './fanout-input.js';
 
@@ -37,7 +37,7 @@ export interface FanoutAddress {
 
 /** Options of starting a batch. */
 export interface StartFanoutOptions
-  extends Pick<StartJobOptions, 'taskQueue' | 'results' | 'promptInSummary' | 'labels'> {}
+  extends Pick<StartJobOptions, 'taskQueue' | 'results' | 'promptInSummary' | 'labels' | 'searchAttributes'> {}
 
 /** The result of starting a batch. */
 export interface StartedFanout {
@@ -57,6 +57,11 @@ export interface FanoutMemo extends OutcomeMemo, BatchEndMemo, TextInSummariesMe
   readonly labels?: Labels;
 }
 
+interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue' | 'searchAttributes'> {
+  readonly memo: FanoutMemo;
+  readonly workflowIdReusePolicy: WorkflowIdReusePolicy;
+}
+
 /**
  * Starts a batch that `prepareFanout` has checked, and which then waits for its items. An existing batch with this id is
  * not changed. Safe to repeat and to call concurrently: Temporal ensures that only one caller starts the batch.
@@ -66,11 +71,11 @@ export interface FanoutMemo extends OutcomeMemo, BatchEndMemo, TextInSummariesMe
 export async function startPrepared(
   client: Client,
   { checked, memo }: PreparedFanout,
-  { taskQueue }: Pick<StartFanoutOptions, 'taskQueue'>,
+  options: Pick<StartFanoutOptions, 'taskQueue' | 'searchAttributes'>,
 ): Promise<StartedFanout> {
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
-    return await launchBatch(client, checked, { taskQueue, memo, workflowIdReusePolicy });
+    return await launchBatch(client, checked, { ...options, memo, workflowIdReusePolicy });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const there = await describeFanout(client, checked);
@@ -115,15 +120,17 @@ export async function prepareFanout(
 export async function launchBatch(
   client: Client,
   input: BatchInput,
-  options: Pick<WorkflowOptions, 'taskQueue' | 'workflowIdReusePolicy'> & { readonly memo: FanoutMemo },
+  { taskQueue, memo, workflowIdReusePolicy, searchAttributes }: LaunchBatchOptions,
 ): Promise<StartedFanout> {
   const handle = await client.workflow.start<(input: BatchInput) => Promise<unknown>>(workflowTypes.forkFanout, {
-    ...options,
+    taskQueue,
+    workflowIdReusePolicy,
     workflowId: jobWorkflowId(input.deployment, input.batchId),
     args: [input],
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
     priority: taskPriority(input.policy, input.batchId),
-    memo: { ...options.memo },
+    memo: { ...memo },
+    typedSearchAttributes: await startAttributes(client, searchAttributes, input.batchId),
     staticSummary: input.title ?? input.batchId,
   });
   return { started: true, runId: handle.firstExecutionRunId };

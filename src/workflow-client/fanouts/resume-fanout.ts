@@ -30,6 +30,8 @@ export interface ResumeFanoutOptions {
   readonly plan?: ResumePlan;
   /** The result store, which the workers use too. Needed only for a plan. */
   readonly results?: ResultStore;
+  /** As for `startJob`, for the batch and its items. Default: false. */
+  readonly searchAttributes?: boolean;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function resumeFanout(
 ): Promise<StartedFanout> {
   requireClient(client);
   requireOptions(options, { taskQueue: 'a text' });
-  const { taskQueue, retryFailed = true, plan, results } = options;
+  const { taskQueue, retryFailed = true, plan, results, searchAttributes } = options;
   const { input: first, batchKey, memo: earlierMemo, isRunning } = await earlierExecution(client, batch);
   if (isRunning) throw stillRuns(batch);
   const { carried: _, resume, batchKey: __, ...earlier } = first;
@@ -66,7 +68,7 @@ export async function resumeFanout(
   const memo = { ...kept, batchKey, outcome: null };
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.ALLOW_DUPLICATE;
-    return await launchBatch(client, input, { taskQueue, memo, workflowIdReusePolicy });
+    return await launchBatch(client, input, { taskQueue, memo, workflowIdReusePolicy, searchAttributes });
   } catch (error) {
     throw error instanceof WorkflowExecutionAlreadyStartedError ? stillRuns(batch, error) : error;
   }

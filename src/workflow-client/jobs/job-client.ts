@@ -37,6 +37,7 @@ import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../
 import { inputDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
 import { parseWith } from '../parse-with.js';
+import { startAttributes } from '../search-attributes.js';
 import { promptStepSchema } from '../settings/setting-schemas.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
 import { badJob, checkJobSize, parseJobInput, resolutionSchema } from './job-input.js';
@@ -77,6 +78,8 @@ export interface StartJobOptions {
   readonly promptInSummary?: boolean;
   /** Labels that lists show and select by. Values are text. Default: none. */
   readonly labels?: Labels;
+  /** Whether lists can filter by what `registerSearchAttributes` has added to the namespace. Default: false. */
+  readonly searchAttributes?: boolean;
   /** Id of the job that this one runs again, which lists show. Default: none. */
   readonly rerunOf?: string;
 }
@@ -100,7 +103,8 @@ export interface JobMemo extends OutcomeMemo, TextInSummariesMemo, Pick<StartJob
 /**
  * Starts a job, or returns the existing one with this id. Safe to repeat and to call concurrently: Temporal ensures
  * that only one caller starts the job.
- * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` if the id belongs to a batch
+ * @throws SandflowError `bad_job_input` and `bad_search_attributes` before anything is started; `not_a_job` if the id
+ *   belongs to a batch
  * @example
  * const prompts = [{ prompt: 'Fix the failing test.' }];
  * const { handle } = await startJob(client, { deployment, jobId: 'fix-1', prompts }, { taskQueue });
@@ -111,6 +115,7 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
   requireOptions(options, { taskQueue: 'a text' });
   const { checked, memo, summary } = await prepareJob(client, input, options);
   const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
+  const typedSearchAttributes = await startAttributes(client, options.searchAttributes);
   try {
     const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(
       workflowTypes.createThenPrompt,
@@ -124,6 +129,7 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
         priority: taskPriority(checked),
         memo: { ...memo },
+        typedSearchAttributes,
         staticSummary: summary,
       },
     );

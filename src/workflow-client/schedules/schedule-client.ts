@@ -23,6 +23,7 @@ import { payloadBytes } from '../../texts/length.js';
 import { isTimeZone } from '../../texts/time-zone.js';
 import { checkDeployment } from '../cleanups/cleanup-input.js';
 import { parseWith } from '../parse-with.js';
+import { startAttributes } from '../search-attributes.js';
 import { cronProblem } from './cron-problem.js';
 
 /** Identifies a schedule. */
@@ -59,7 +60,7 @@ export type PutSchedule = 'created' | 'replaced' | 'unchanged';
 /**
  * Creates a schedule, or replaces its content. A paused schedule stays paused, and runs that have started continue. Safe
  * to repeat with `ifExists: 'replace'`.
- * @throws SandflowError `bad_schedule` before anything is changed; `schedule_exists`
+ * @throws SandflowError `bad_schedule` and `bad_search_attributes` before anything is changed; `schedule_exists`
  * @example
  * const prompts = [{ prompt: 'Update the dependencies.' }];
  * const work = await scheduledJob(client, { deployment, prompts }, { schedule: 'nightly', results });
@@ -70,6 +71,7 @@ export async function putSchedule(client: Client, options: PutScheduleOptions): 
   requireClient(client);
   requireOptions(options, { taskQueue: 'a text', work: 'an object', times: 'an object' });
   checkSchedule(options);
+  if (options.work.kind !== 'cleanup') await startAttributes(client, options.work.searchAttributes);
   const { deployment, name, ifExists = 'refuse' } = options;
   const wanted = temporalSchedule(options);
   try {

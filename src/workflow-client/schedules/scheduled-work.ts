@@ -21,7 +21,7 @@ import type { Labels } from '../labels.js';
 import { putByDigest } from '../store-texts.js';
 
 /** Options of `scheduledJob` and `scheduledBatch`. */
-export interface ScheduledWorkOptions extends Pick<StartJobOptions, 'promptInSummary'> {
+export interface ScheduledWorkOptions extends Pick<StartJobOptions, 'promptInSummary' | 'searchAttributes'> {
   /** Name of the schedule: each run has it as the label `schedule`. */
   readonly schedule: string;
   /** The result store, which the workers use too. */
@@ -46,7 +46,13 @@ export async function scheduledJob(
   const given = { ...options, labels: withSchedule(options) };
   const { checked, memo, summary } = await prepareJob(client, { ...input, jobId: options.schedule }, given);
   const { jobId: _, ...rest } = checked;
-  return { kind: 'job', input: rest, memo: { ...memo }, summary };
+  return {
+    kind: 'job',
+    input: rest,
+    memo: { ...memo },
+    summary,
+    searchAttributes: options.searchAttributes || undefined,
+  };
 }
 
 const needsStore =
@@ -89,6 +95,7 @@ export async function scheduledBatch(
     summary,
     itemsRef: await keep(results, stored),
     items: count,
+    searchAttributes: options.searchAttributes || undefined,
   };
 }
 

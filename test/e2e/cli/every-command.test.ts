@@ -27,6 +27,7 @@ import type { Started } from './program.js';
 
 /** Commands that another test of the gate runs. Its file must contain their words. */
 const elsewhere: Readonly<Record<string, string>> = {
+  'jobs attributes': 'test/workflows/search-attributes.test.ts',
   'schedule add': 'test/workflows/schedule/command.test.ts',
   'schedule list': 'test/workflows/schedule/command.test.ts',
   'schedule show': 'test/workflows/schedule/command.test.ts',

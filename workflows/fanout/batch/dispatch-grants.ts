@@ -4,6 +4,7 @@ import { getExternalWorkflowHandle, ParentClosePolicy, startChild, WorkflowIdReu
 import { executionOf } from '../../../src/addresses/addresses.js';
 import type { ChunkGrant, ChunkInput, ChunkRecord, ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
 import { chunkGrantSignal, workflowTypes } from '../../../src/protocol/messages.js';
+import { partAttributes } from '../../shared/search-attributes.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { fanoutChunk } from '../chunk/fanout-chunk.js';
 import type { BatchState } from './batch-state.js';
@@ -92,6 +93,7 @@ function startChunk(batch: BatchState, input: ChunkInput) {
     parentClosePolicy: ParentClosePolicy.ABANDON,
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     memo: { execution: executionOf(batch.batchKey), ...textInSummariesMemo() },
+    ...partAttributes('chunk'),
   });
 }
 

@@ -14,6 +14,7 @@ import { apiCalls } from '../../shared/count-api-calls.js';
 import { jobError, toJobTermination } from '../../shared/job-termination.js';
 import { countEnd } from '../../shared/metrics.js';
 import { recordOutcome } from '../../shared/outcome-memo.js';
+import { showAttributes } from '../../shared/search-attributes.js';
 import { sendNotification } from '../../shared/send-notification.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import { releaseLease } from '../../watch/hold-lease.js';
@@ -36,6 +37,7 @@ export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.shortfall = result.shortfall;
   const { completed, items } = result.counts;
   recordOutcome(result, { counts: { completed, items } });
+  showAttributes({ outcome, blocked: null });
   countEnd('batch', result);
   const { batchId, notify } = batch.input;
   const teller = { input: { jobId: batchId, notify }, sandbox: null };

@@ -17,6 +17,7 @@ import { workflowTypes } from '../../../src/protocol/messages.js';
 import { bulk, followProxies, longFollow, lookups } from '../../shared/activity-options.js';
 import { jobError } from '../../shared/job-termination.js';
 import { countEnd } from '../../shared/metrics.js';
+import { partAttributes } from '../../shared/search-attributes.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import { itemEndsInMs } from '../../shared/wait-intervals.js';
 import type { fanoutItem } from '../item/fanout-item.js';
@@ -166,6 +167,7 @@ async function executeItem(chunk: ChunkState, slot: Slot): Promise<ItemSummary> 
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       memo: { execution: executionOf(chunk.input.batchKey), ...textInSummariesMemo() },
+      ...partAttributes('job'),
       staticSummary: slot.item.id,
     });
   const child = await chunk.counting(() => chunk.starts.within(input, start));

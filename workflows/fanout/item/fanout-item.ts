@@ -7,9 +7,9 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  continueAsNew,
   type ExternalWorkflowHandle,
   getExternalWorkflowHandle,
+  makeContinueAsNewFunc,
   sleep,
 } from '@temporalio/workflow';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
@@ -22,6 +22,7 @@ import { handleMessages } from '../../job/handlers.js';
 import { JobState } from '../../job/job-state.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
 import { storing } from '../../shared/activity-options.js';
+import { carriedAttributes, showAttributes } from '../../shared/search-attributes.js';
 import { endFork } from '../chunk/end-fork.js';
 import { endingOf, itemResult, itemSummary, type StartedItemResult } from './result.js';
 
@@ -37,6 +38,7 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
   if (input.toEnd) {
     const summary = await endFork(job, input, input.toEnd);
     recordKeptFork(job);
+    showAttributes({ outcome: summary.outcome, sandbox: summary.sandboxId, blocked: null });
     return summary;
   }
   let before: StartedItemResult | undefined;
@@ -47,9 +49,11 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
   const result = await runJob(job);
   if (result === continuesAsNew) {
     await condition(allHandlersFinished);
-    return continueAsNew<typeof fanoutItem>({ ...input, carried: job.carry() });
+    const attributes = carriedAttributes(new Date(job.carried.startedAtMs).toISOString());
+    return makeContinueAsNewFunc<typeof fanoutItem>(attributes)({ ...input, carried: job.carry() });
   }
   recordKeptFork(job);
+  showAttributes({ outcome: result.outcome, sandbox: result.sandboxId, blocked: null });
   const item = itemResult(input, job, result, { nowMs: Date.now(), hasEnded: true });
   const ending = before && job.storedRef !== null ? endingOf(keyOf(input, item), before, item) : null;
   const resultRef = ending ? job.storedRef : await CancellationScope.nonCancellable(() => store(input, item));
