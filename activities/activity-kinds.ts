@@ -68,5 +68,5 @@ export type BulkActivities = Pick<
 /** They read from Temporal. */
 export type LookupActivities = Pick<SandflowActivities, 'describeWorkflows' | 'readStopRequest'>;
 
-/** They read a whole account. */
-export type PlanningActivities = Pick<SandflowActivities, 'lookAtOtherCleanups' | 'planCleanup'>;
+/** They read a whole account or, in one attempt, remove old results. */
+export type PlanningActivities = Pick<SandflowActivities, 'lookAtOtherCleanups' | 'planCleanup' | 'removeResults'>;

@@ -11,6 +11,7 @@ import { createSecretActivities, secretsOrRefusal } from './account/secrets.js';
 import { updateEnvironmentActivity } from './account/update-environment.js';
 import { createAccountWrites } from './account/write.js';
 import { createCleanupApply } from './cleanup/apply.js';
+import { createResultRemoval } from './cleanup/forgotten-results.js';
 import { createCleanupPlanning } from './cleanup/plan.js';
 import { createCleanupReporting } from './cleanup/report.js';
 import { createFanoutStore } from './fanout/store.js';
@@ -99,6 +100,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createCleanupPlanning(client, results),
     ...createCleanupApply(client, results, taskQueue),
     ...createCleanupReporting(results),
+    ...createResultRemoval(results),
     ...createFanoutStore(results),
     describeWorkflows,
     readStopRequest,

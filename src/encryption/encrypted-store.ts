@@ -85,6 +85,9 @@ export function encryptResults(
     list: (folder) => store.list(folder),
 
     checkWritable: async () => store.checkWritable?.(),
+
+    ...(store.listEach && { listEach: store.listEach.bind(store) }),
+    ...(store.remove && { remove: store.remove.bind(store) }),
   };
   return preparing(encrypted, (after, key, content, options) =>
     put(content, (sealed) => putAfter(store, after, nameOf(key), sealed, options)),

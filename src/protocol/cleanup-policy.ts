@@ -98,6 +98,8 @@ export interface CleanupPolicy {
    * The steps of rules with the action `escalate`, and of stops of this cleanup that have not ended in time; null: none.
    */
   readonly escalate: Escalation | null;
+  /** Results of jobs and batches that Temporal has forgotten are removed from this age, in ms. Absent: never. */
+  readonly resultsOlderThanMs?: number | undefined;
   /** The first rule that a sandbox fits counts. */
   readonly rules: readonly Rule[];
 }

@@ -28,6 +28,18 @@ export interface CleanupSettings {
   readonly maxHistoryEvents: number | null;
 }
 
+/** What a removal of forgotten results did or, in a dry run, would do. */
+export interface ResultRemoval {
+  /** Number of folders of jobs and batches of this deployment in the result store. */
+  readonly folders: number;
+  /** How many of these were removed; what follows counts their objects. */
+  readonly removed: number;
+  readonly objects: number;
+  readonly bytes: number;
+  /** Why nothing, or not everything that was due, was removed; null without a problem. */
+  readonly problem: string | null;
+}
+
 /** The input of the `retentionCleanup` workflow. */
 export interface CleanupInput {
   /** Name of the deployment whose jobs and sandboxes the cleanup may act on. */
@@ -163,6 +175,8 @@ export interface CleanupSummary {
    * failed, not confirmed or not reached. Null without a plan, and if the report could not be stored.
    */
   readonly machinesLeft: number | null;
+  /** What was done about forgotten results. Undefined if the policy does not ask for it, or the cleanup ended before. */
+  readonly results?: ResultRemoval | undefined;
   /** Reference in the result store; null if there is none. */
   readonly reportRef: string | null;
   /** Number of calls to the service. */

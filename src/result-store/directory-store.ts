@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { type FileHandle, lstat, mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
 import { isDiskFull, namingFullDisk } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { createLinkCheck, makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 import { byOwnUser } from '../os/owner.js';
 import { preparing } from './put-after.js';
-import { keyOf, notStored, outside, refOf, requireAtMost } from './references.js';
+import { isTemporary, keyOf, notStored, outside, refOf, requireAtMost } from './references.js';
 import type { CopiedStore, StoredObject } from './result-store.js';
 
 type Write = (file: FileHandle) => Promise<void>;
@@ -85,10 +85,11 @@ export function createDirectoryStore(directory: string): CopiedStore {
   /** @param isDue resolves when the write may replace what is there, and fails if it must not */
   async function replace(key: string, write: Write, isDue?: () => unknown): Promise<string> {
     const path = locate(key);
-    await makeFolderFor(path);
     const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
+    const create = () => makeFolderFor(path).then(() => open(temporary, 'wx', 0o600));
+    // A removal may take away the folder while it is empty.
+    const file = await create().catch((error) => (error.code === 'ENOENT' ? create() : Promise.reject(error)));
     try {
-      const file = await open(temporary, 'wx', 0o600);
       await write(file).finally(() => file.close());
       await isDue?.();
       await rename(temporary, path);
@@ -106,6 +107,19 @@ export function createDirectoryStore(directory: string): CopiedStore {
     const ref = await replaceObject(key, (file) => file.writeFile(content), isDue);
     const sha256 = createHash('sha256').update(content).digest('hex');
     return { ref, size: content.byteLength, sha256 };
+  }
+
+  /** The keys that begin with `start`, those of interrupted writes too. */
+  async function* keysFrom(start: string): AsyncGenerator<string> {
+    const folder = start.slice(0, Math.max(0, start.lastIndexOf('/')));
+    const path = folder === '' ? root : locate(folder);
+    if ((await isWithoutLinks(path).catch(nullIfMissing)) === false) throw outside();
+    for await (const entry of (await opendir(path).catch(nullIfMissing)) ?? []) {
+      const key = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (!key.startsWith(start)) continue;
+      if (entry.isDirectory()) yield* keysFrom(`${key}/`);
+      else if (entry.isFile()) yield key;
+    }
   }
 
   const store: CopiedStore = {
@@ -158,29 +172,34 @@ export function createDirectoryStore(directory: string): CopiedStore {
     },
 
     async find(key) {
-      try {
-        if (!(await lstat(locate(key))).isFile()) return null;
-        await checkFolder(dirname(locate(key)));
-        return refOf(key);
-      } catch (error) {
-        if (namesNothing.has((error as NodeJS.ErrnoException).code ?? '')) return null;
-        throw error;
-      }
+      const there = await lstat(locate(key)).catch(nullIfMissing);
+      if (!there?.isFile()) return null;
+      return checkFolder(dirname(locate(key))).then(() => refOf(key), nullIfMissing);
     },
 
     async list(folder) {
-      try {
-        const path = folder === '' ? root : locate(folder);
-        await checkFolder(path);
-        const entries = await readdir(path, { recursive: true, withFileTypes: true });
-        return entries
-          .filter((entry) => entry.isFile() && !(entry.name.startsWith('.') && entry.name.endsWith('.tmp')))
-          .map(({ parentPath, name }) => relative(root, join(parentPath, name)).split(sep).join('/'))
-          .map((key) => ({ key, ref: refOf(key) }));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-        throw error;
+      const keys: string[] = [];
+      for await (const key of keysFrom(folder && `${folder}/`)) keys.push(key);
+      return keys.filter((key) => !isTemporary(key)).map((key) => ({ key, ref: refOf(key) }));
+    },
+
+    async *listEach(start) {
+      for await (const key of keysFrom(start)) {
+        const there = await lstat(locate(key)).catch(nullIfMissing);
+        if (there) yield { key, ref: refOf(key), writtenMs: there.mtimeMs, size: there.size };
       }
+    },
+
+    async remove({ key, writtenMs }) {
+      const path = locate(key);
+      const there = (await store.find(key)) && (await lstat(path).catch(nullIfMissing));
+      if (!there || there.mtimeMs !== writtenMs) return false;
+      await rm(path, { force: true });
+      // Ends at the first that is not empty.
+      let isEmpty = true;
+      for (let folder = dirname(path); isEmpty && folder !== root; folder = dirname(folder))
+        isEmpty = await rmdir(folder).then(Boolean, () => false);
+      return true;
     },
   };
   return preparing(store, (after, key, content, { signal } = {}) =>
@@ -192,3 +211,6 @@ export function createDirectoryStore(directory: string): CopiedStore {
     }),
   );
 }
+
+const nullIfMissing = (error: NodeJS.ErrnoException) =>
+  namesNothing.has(error.code ?? '') ? null : Promise.reject(error);

@@ -5,6 +5,9 @@ const scheme = 'file-store:';
 
 export const refOf = (key: string) => scheme + key;
 
+/** What an interrupted write, or a check, has left. */
+export const isTemporary = (key: string) => /(^|\/)\.[^/]*\.tmp$/.test(key);
+
 /** @throws SandflowError `result_not_found` for a reference of another kind of store */
 export function keyOf(ref: string): string {
   if (ref.startsWith(scheme)) return ref.slice(scheme.length);

@@ -18,6 +18,14 @@ export interface ListedObject {
   readonly ref: string;
 }
 
+/** An object as `listEach` yields it. */
+export interface DatedObject extends ListedObject {
+  /** When it was last written, in ms since the epoch. */
+  readonly writtenMs: number;
+  /** Size in bytes, as the store keeps it. */
+  readonly size: number;
+}
+
 /** A store for objects that are too large for Temporal's history. */
 export interface ResultStore {
   /**
@@ -50,6 +58,16 @@ export interface ResultStore {
    * @throws SandflowError `result_store_unwritable`, or `store_refused`, `store_unreachable` for a bucket
    */
   checkWritable?(): Promise<void>;
+  /**
+   * Yields the objects whose keys begin with `start`, those of a folder one after another. Omitted, as `remove` may be:
+   * nothing is ever removed from the store.
+   */
+  listEach?(start: string): AsyncIterable<DatedObject>;
+  /**
+   * Removes an object that `listEach` has yielded. Safe to repeat.
+   * @returns false if it was written since, or is no longer there
+   */
+  remove?(object: DatedObject): Promise<boolean>;
 }
 
 /** A store that can be copied into another one. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { openBucket, type WriteOptions } from '../s3/bucket.js';
 import { preparing } from './put-after.js';
-import { keyOf, notStored, outside, refOf, requireAtMost } from './references.js';
+import { isTemporary, keyOf, notStored, outside, refOf, requireAtMost } from './references.js';
 import type { CopiedStore } from './result-store.js';
 
 /** Longest key, in bytes. S3 takes 1,024, the prefix included. */
@@ -59,8 +59,15 @@ export function createBucketStore(address: string): CopiedStore {
 
     async list(folder) {
       const keys = await bucket.list(folder === '' ? '' : `${objectOf(folder)}/`);
-      return keys.filter((key) => !/(^|\/)\.[^/]*\.tmp$/.test(key)).map((key) => ({ key, ref: refOf(key) }));
+      return keys.filter((key) => !isTemporary(key)).map((key) => ({ key, ref: refOf(key) }));
     },
+
+    async *listEach(start) {
+      for await (const object of bucket.listEach(objectOf(`${start}x`).slice(0, -1)))
+        yield { ...object, ref: refOf(object.key) };
+    },
+
+    remove: ({ key, writtenMs }) => bucket.remove(objectOf(key), writtenMs),
   };
   return preparing(store, (after, key, content, { signal } = {}) => put(key, content, { signal, after }));
 }

@@ -174,6 +174,7 @@ export const policySchema = z
       .boolean()
       .default(false)
       .describe('Permits steps of escalate that delete the sandbox and all its data'),
+    resultsOlderThan: duration.optional().describe('Removes results of this age whose jobs Temporal has forgotten'),
     rules: z.array(rule).min(1, 'must have at least one rule').max(200).describe('The first rule that matches applies'),
   })
   .superRefine((policy, context) => {
@@ -223,6 +224,7 @@ export function policyOf(read: z.output<typeof policySchema>): CleanupPolicy {
     warnBeforeExpiryMs: read.warnBeforeExpiry,
     notify: read.notify ?? null,
     escalate: escalationOf(read),
+    resultsOlderThanMs: read.resultsOlderThan,
     rules: read.rules.map(ruleOf),
   };
 }

@@ -68,8 +68,9 @@ export interface Bucket {
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<void>;
   /** The keys that begin with `start`. */
   list(start: string): Promise<string[]>;
-  /** Safe to repeat. */
-  remove(key: string): Promise<void>;
+  listEach(start: string): AsyncIterable<{ key: string; writtenMs: number; size: number }>;
+  /** Safe to repeat. @param writtenMs removes only what `listEach` has told to be written then. Default: anything */
+  remove(key: string, writtenMs?: number): Promise<boolean>;
   /**
    * Writes an object, reads and removes it, and checks that the bucket honours each condition at each kind of write.
    * @param options.mayBeFull a full bucket is no error: jobs wait for space. Default: false
@@ -85,7 +86,11 @@ interface Found {
   /** The write that stored it. */
   readonly by: string | undefined;
   readonly isCopy: boolean;
+  readonly writtenMs: number;
 }
+
+/** A list may tell parts of a second, and HEAD does not. What has no time is not old. */
+const msOf = (time: Date | undefined) => Math.floor((time?.getTime() ?? Number.POSITIVE_INFINITY) / 1_000) * 1_000;
 
 const ifNew: Condition = { IfNoneMatch: '*' };
 const ifOther: Condition = { IfMatch: `"${'0'.repeat(32)}"` };
@@ -136,11 +141,11 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
   async function find(key: string, abortSignal?: AbortSignal): Promise<Found | null> {
     try {
       const look = (client: S3Client, sdk: Sdk) => client.send(new sdk.HeadObjectCommand(at(key)), { abortSignal });
-      const { ETag = '', Metadata } = await ask(look, isAnswer);
+      const { ETag = '', Metadata, LastModified } = await ask(look, isAnswer);
       if (!ETag.startsWith('"')) throw unfit('does not say which object it has (it has no strong ETag)');
       const { tag, by, copy } = Metadata ?? {};
       remember(key);
-      return { condition: { IfMatch: ETag }, tag, by, isCopy: copy === 'true' };
+      return { condition: { IfMatch: ETag }, tag, by, isCopy: copy === 'true', writtenMs: msOf(LastModified) };
     } catch (error) {
       // With a body, an answer says by itself that there is no object.
       if (!isMissing(error) && !(isUnproved(error) && (await get(key)) === null)) {
@@ -246,10 +251,25 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     }
   }
 
-  async function remove(key: string): Promise<void> {
-    await ask((client, sdk) => client.send(new sdk.DeleteObjectCommand(at(key))), isMissing).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    });
+  async function remove(key: string, writtenMs?: number): Promise<boolean> {
+    const found = writtenMs === undefined ? undefined : await find(key);
+    if (found?.writtenMs !== writtenMs) return false;
+    const removal = { ...at(key), ...found?.condition };
+    const removing = ask((client, sdk) => client.send(new sdk.DeleteObjectCommand(removal)), isConflict);
+    return removing.then(Boolean, (error) => (isConflict(error) ? false : Promise.reject(error)));
+  }
+
+  async function* listEach(start: string) {
+    const listing = { Bucket: bucket, Prefix: prefix + start };
+    let ContinuationToken: string | undefined;
+    do {
+      const from = { ...listing, ContinuationToken };
+      const page = await ask((client, sdk) => client.send(new sdk.ListObjectsV2Command(from)));
+      for (const { Key = '', Size: size = 0, LastModified } of page.Contents ?? [])
+        yield { key: Key.slice(prefix.length), size, writtenMs: msOf(LastModified) };
+      ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+      if (page.IsTruncated && !ContinuationToken) throw unfit('ends its list in the middle');
+    } while (ContinuationToken !== undefined);
   }
 
   async function get(key: string, checkSize?: (bytes: number) => void): Promise<Buffer | null> {
@@ -320,6 +340,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     getStream,
     put,
     remove,
+    listEach,
 
     has: async (key) => (await find(key)) !== null,
 
@@ -336,16 +357,8 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     },
 
     async list(start) {
-      const listing = { Bucket: bucket, Prefix: prefix + start };
       const keys: string[] = [];
-      let ContinuationToken: string | undefined;
-      do {
-        const from = { ...listing, ContinuationToken };
-        const page = await ask((client, sdk) => client.send(new sdk.ListObjectsV2Command(from)));
-        for (const { Key = '' } of page.Contents ?? []) keys.push(Key.slice(prefix.length));
-        ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
-        if (page.IsTruncated && !ContinuationToken) throw unfit('ends its list in the middle');
-      } while (ContinuationToken !== undefined);
+      for await (const { key } of listEach(start)) keys.push(key);
       return keys;
     },
 

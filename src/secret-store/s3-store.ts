@@ -37,7 +37,7 @@ export function createBucketSecrets(address: string, ring: KeyRing): SecretStore
       return value;
     },
 
-    delete: async (ref) => bucket.remove(nameOf(ref)),
+    delete: async (ref) => void (await bucket.remove(nameOf(ref))),
 
     list: async () => (await bucket.list('')).filter(isSecretName).sort(),
 

@@ -56,6 +56,7 @@ export class CleanupState implements Caller {
   readonly sandbox = null;
   phase: CleanupProgress['phase'] = 'planning';
   blocked: JobProgress['blocked'] = null;
+  removal: CleanupSummary['results'];
 
   constructor(readonly cleanup: CleanupInput) {
     const { policy, settings } = cleanup;
@@ -120,6 +121,7 @@ export class CleanupState implements Caller {
       planned: this.carried.planned === null ? null : (planned as CleanupSummary['planned']),
       counts,
       machinesLeft: null,
+      results: this.removal,
       reportRef: null,
       apiCalls: apiCalls(),
       error,

@@ -23,6 +23,7 @@ import type {
   CleanupOutcome,
   CleanupPlanned,
   CleanupSummary,
+  ResultRemoval,
 } from '../../src/protocol/cleanup.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
 import { cleanupProgressQuery, sandboxEventSignal } from '../../src/protocol/messages.js';
@@ -59,6 +60,8 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
     if (cleanup.carried.nextChunk < planned.chunks.length && outcome === 'applied') {
       return await continueWithStart<typeof retentionCleanup>(cleanup.carried.startedAt, cleanup.carry(), toNewVersion);
     }
+    if (input.policy.resultsOlderThanMs !== undefined && (outcome === 'planned' || outcome === 'applied'))
+      cleanup.removal = await removeResults(input);
   } catch (thrown) {
     if (isCancellation(thrown)) outcome = 'cancelled';
     else {
@@ -162,6 +165,17 @@ async function keepResults(cleanup: CleanupState, { count, before }: Chunk, resu
   const key = `${cleanup.key}/results-${cleanup.carried.nextChunk}.json`;
   cleanup.carried.resultRefs = [...cleanup.carried.resultRefs, await storing.keepCleanupResults(key, results)];
   cleanup.carried.nextChunk += 1;
+}
+
+/** A failure is reported, and the cleanup of the sandboxes has not failed for it. */
+function removeResults({ deployment, policy, mode }: CleanupInput): Promise<ResultRemoval> {
+  // Each attempt has a limit of its own, and a killed worker cannot tell what it has removed.
+  const once = { retry: { maximumAttempts: 1 } };
+  const removal = planning.removeResults.executeWithOptions(once, [{ deployment, policy, mode }]);
+  return removal.catch((error) => {
+    if (isCancellation(error)) throw error;
+    return { folders: 0, removed: 0, objects: 0, bytes: 0, problem: toJobTermination(error).jobError.message };
+  });
 }
 
 async function report(cleanup: CleanupState, outcome: CleanupOutcome, error: JobError | null): Promise<CleanupSummary> {

@@ -1,6 +1,6 @@
 /** The report of a cleanup as text. */
 import type { CleanupReport, CleanupSummary, ReportEntry } from '../../protocol/cleanup.js';
-import { machinesText } from '../../protocol/night-message.js';
+import { machinesText, removalText } from '../../protocol/night-message.js';
 import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatAge } from '../units.js';
@@ -87,7 +87,7 @@ const ownerText = ({ owner }: ReportEntry) =>
  * @param whole the plan, from the report, to name all of them
  */
 export function summaryLines(
-  { outcome, planned, counts, policy, error, machinesLeft }: CleanupSummary,
+  { outcome, planned, counts, policy, error, machinesLeft, results }: CleanupSummary,
   whole?: Pick<NonNullable<CleanupReport['plan']>, 'unmatched' | 'warnings'> | null,
 ): string[] {
   const lines: string[] = [];
@@ -100,6 +100,7 @@ export function summaryLines(
   if (planned?.refusal) lines.push(refusalText(planned.refusal, outcome));
   if (planned && planned.limitProblem !== null) lines.push(`This needs attention: ${planned.limitProblem}.`);
   if (error) lines.push(`${error.code}: ${error.message}`);
+  if (results) lines.push(`${removalText(results, outcome === 'planned' ? 'due' : 'removed')}.`);
   if (planned && planned.orphans > 0) {
     const [belong, jobs] = planned.orphans === 1 ? ['belongs', 'a job that has'] : ['belong', 'jobs that have'];
     lines.push(`${sandboxes(planned.orphans)} ${belong} to ${jobs} ended.`);
@@ -147,7 +148,7 @@ function unmatchedText(
 }
 
 /** True if every action succeeded, and the limits let something act. */
-export function wentWell({ outcome, counts, planned }: CleanupSummary): boolean {
-  const isDone = outcome === 'planned' || outcome === 'applied';
+export function wentWell({ outcome, counts, planned, results }: CleanupSummary): boolean {
+  const isDone = (outcome === 'planned' || outcome === 'applied') && (results?.problem ?? null) === null;
   return isDone && counts.failed === 0 && counts.not_confirmed === 0 && (planned?.limitProblem ?? null) === null;
 }

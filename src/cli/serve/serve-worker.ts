@@ -13,6 +13,7 @@ import {
   serveMetrics,
   workerVersion,
 } from '../../worker/index.js';
+import { markNamespace } from '../../workflow-client/cleanups/forgotten-results.js';
 import { clientOf } from '../connect/check-service.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
@@ -78,6 +79,7 @@ async function runWorker(
     const signal = io.interrupted;
     const keys = await agreeAtStart(temporal, { deployment, ring, announce: true, notice, signal });
     stopAsking = keys.stop;
+    await markNamespace(temporal, results, deployment).catch((error) => notice(`No mark: ${error.message}`));
     const worker = await createSandflowWorker({
       connection,
       namespace,

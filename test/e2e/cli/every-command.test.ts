@@ -190,6 +190,11 @@ describe('each other command succeeds', () => {
     expect(await bench.done('jobs', 'show', 'by-readme', '--json')).toContain('"completed"');
   });
 
+  it('on the result store, which the worker has marked', async () => {
+    const { stderr } = await bench.built('store', 'clean', '--dry-run');
+    expect(stderr).toMatch(/Results of forgotten jobs: 0 of [1-9]\d* folders due/);
+  });
+
   it('on a batch', async () => {
     const { done } = bench;
     await expect.poll(() => done('fanout', 'list'), seldom).toContain('batch');

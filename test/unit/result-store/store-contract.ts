@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readStored } from '../../../activities/store/texts.js';
 import { encryptResults, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
-import type { ResultStore } from '../../../src/result-store/index.js';
+import type { DatedObject, ResultStore } from '../../../src/result-store/index.js';
 import { putAfter } from '../../../src/result-store/put-after.js';
 
 export async function* pieces(...texts: readonly (string | Buffer | Error)[]): AsyncGenerator<Buffer> {
@@ -164,6 +164,59 @@ export function storeContract(openEmpty: () => ResultStore): void {
       const results = openEmpty();
       expect(await results.list('nothing')).toEqual([]);
       await expect(results.list('../..')).rejects.toMatchObject({ code: 'bad_result_key' });
+    });
+  });
+
+  describe('what is dated', () => {
+    const dated = async (store: ResultStore, start: string) => {
+      const found: DatedObject[] = [];
+      for await (const object of store.listEach?.(start) ?? []) found.push(object);
+      return found;
+    };
+
+    it('is listed by the beginning of its key, those of a folder one after another, with size and time', async () => {
+      const results = openEmpty();
+      const sinceMs = Math.floor(Date.now() / 1_000) * 1_000 - 1;
+      for (const key of ['job-1/a/x', 'job-2/b', 'job-1/b', 'other/a', 'job-1-2/c', 'jobs'])
+        await results.put(key, Buffer.from('four'));
+      const all = await dated(results, 'job-');
+      expect(all.map(({ key }) => key).sort()).toEqual(['job-1-2/c', 'job-1/a/x', 'job-1/b', 'job-2/b']);
+      const folders = all.map(({ key }) => key.split('/')[0]);
+      expect(folders.filter((folder, at) => folder !== folders[at - 1])).toHaveLength(3);
+      for (const { size, writtenMs, ref, key } of all) {
+        expect({ size, ref }).toEqual({ size: 4, ref: `file-store:${key}` });
+        expect(writtenMs).toBeGreaterThan(sinceMs);
+      }
+      expect((await dated(results, 'job-1/')).map(({ key }) => key).sort()).toEqual(['job-1/a/x', 'job-1/b']);
+      expect(await dated(results, '')).toHaveLength(6);
+      expect(await dated(results, 'nothing/')).toEqual([]);
+    });
+
+    it('is removed, and not what was written since; a removed folder can be written again', async () => {
+      const results = openEmpty();
+      for (const key of ['job/a/x', 'job/a/y']) await results.put(key, Buffer.from('one'));
+      const [first, second] = (await dated(results, 'job/')).toSorted((a, b) => a.key.localeCompare(b.key));
+      if (!first || !second) throw new Error('Nothing is listed.');
+      expect(await results.remove?.({ ...first, writtenMs: first.writtenMs - 5_000 })).toBe(false);
+      expect(await keysOf(results)).toEqual(['job/a/x', 'job/a/y']);
+      expect(await results.remove?.(first)).toBe(true);
+      expect(await results.remove?.(first)).toBe(false);
+      expect(await keysOf(results)).toEqual(['job/a/y']);
+      expect(await results.remove?.(second)).toBe(true);
+      await results.put('job/a/x', Buffer.from('again'));
+      expect(await keysOf(results)).toEqual(['job/a/x']);
+    });
+
+    it('is the same through encryption, and missing if the store below has none', async () => {
+      const plain = openEmpty();
+      const ring = parseKeyRing(newKeyLine('k'));
+      const results = encryptResults(plain, ring);
+      await results.put('job/a', Buffer.from('secret'));
+      expect(await dated(results, 'job/')).toEqual(await dated(plain, 'job/'));
+      for (const object of await dated(results, 'job/')) expect(await results.remove?.(object)).toBe(true);
+      expect(await keysOf(plain)).toEqual([]);
+      const { listEach: _, remove: __, ...without } = plain;
+      expect(encryptResults(without, ring)).not.toMatchObject({ remove: expect.anything() });
     });
   });
 

@@ -11,6 +11,7 @@ interface Kept {
   readonly content: Buffer;
   readonly etag: string;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly writtenMs: number;
 }
 
 interface Answer {
@@ -36,24 +37,33 @@ const quoted = (text: Buffer) => `"${md5(text).digest('hex')}"`;
 const quotedParts = (parts: readonly Buffer[]) =>
   `"${md5(Buffer.concat(parts.map((part) => md5(part).digest()))).digest('hex')}-${parts.length}"`;
 
+const contentsOf = (key: string, object: Kept | undefined) =>
+  `<Contents><Key>${key}</Key><Size>${object?.content.length}</Size><ETag>${object?.etag}</ETag><LastModified>${new Date(object?.writtenMs ?? 0).toISOString()}</LastModified></Contents>`;
+
 interface FakeOptions {
+  /** Default: the clock of this machine. */
+  readonly nowMs?: () => number;
   /** Most keys in a page of a list. Default: 3, so that tests have several pages. */
   readonly pageSize?: number;
   readonly onRequest?: (method: string) => void;
 }
 
-export async function createFakeS3({ pageSize = 3, onRequest }: FakeOptions = {}): Promise<TestBucket> {
+export async function createFakeS3({
+  pageSize = 3,
+  onRequest,
+  nowMs = Date.now,
+}: FakeOptions = {}): Promise<TestBucket> {
   const objects = new Map<string, Kept>();
   const uploads = new Map<string, { readonly metadata: Kept['metadata']; readonly parts: Map<number, Buffer> }>();
 
-  function keep(key: string, object: Kept, { headers }: IncomingMessage): Answer {
+  function keep(key: string, object: Omit<Kept, 'writtenMs'>, { headers }: IncomingMessage): Answer {
     const there = objects.get(key);
     if (headers['if-none-match'] === '*' && there) return refusal(412, 'PreconditionFailed');
     const wanted = headers['if-match'];
     if (wanted !== undefined && !there) return refusal(404, 'NoSuchKey');
     if (wanted !== undefined && wanted !== there?.etag) return refusal(412, 'PreconditionFailed');
     const { etag } = object;
-    objects.set(key, object);
+    objects.set(key, { ...object, writtenMs: nowMs() });
     return { status: 200, headers: { etag }, body: `<Result><ETag>${etag}</ETag></Result>` };
   }
 
@@ -63,7 +73,7 @@ export async function createFakeS3({ pageSize = 3, onRequest }: FakeOptions = {}
     const page = keys.slice(0, pageSize);
     const more = keys.length > page.length;
     const next = more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
-    const contents = page.map((key) => `<Contents><Key>${key}</Key></Contents>`).join('');
+    const contents = page.map((key) => contentsOf(key, objects.get(key))).join('');
     const body = `<ListBucketResult><IsTruncated>${more}</IsTruncated>${next}${contents}</ListBucketResult>`;
     return { status: 200, body };
   }
@@ -99,8 +109,12 @@ export async function createFakeS3({ pageSize = 3, onRequest }: FakeOptions = {}
         return { status: 200, headers: { etag: quoted(body) } };
       }
       case 'DELETE':
-        if (id === null) objects.delete(key);
-        else uploads.delete(id);
+        if (id === null) {
+          const wanted = request.headers['if-match'];
+          if (wanted !== undefined && wanted !== objects.get(key)?.etag) return refusal(412, 'PreconditionFailed');
+          objects.delete(key);
+        }
+        if (id !== null) uploads.delete(id);
         return { status: 204 };
       default: {
         if (query.has('list-type')) return list(query);
@@ -109,7 +123,12 @@ export async function createFakeS3({ pageSize = 3, onRequest }: FakeOptions = {}
         const { content, etag } = there;
         return {
           status: 200,
-          headers: { ...there.metadata, etag, 'content-length': `${content.length}` },
+          headers: {
+            ...there.metadata,
+            etag,
+            'last-modified': new Date(there.writtenMs).toUTCString(),
+            'content-length': `${content.length}`,
+          },
           body: content,
         };
       }
