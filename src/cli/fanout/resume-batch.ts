@@ -156,7 +156,7 @@ async function resume(
   const release = options.detach ? undefined : await claimResultFolder(batch, options, context.io);
   context.undone = undefined;
   try {
-    const given = { ...platform.starting, retryFailed, policy, results: platform.results, ...(plan && { plan }) };
+    const given = { ...platform.starting, retryFailed, policy, ...(plan && { plan }) };
     await resumeFanout(platform.temporal, batch, given);
   } catch (error) {
     // Only a refusal proves that the batch was not resumed.

@@ -4,7 +4,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolic
 import { fanoutPlaces } from '../../addresses/fanout-addresses.js';
 import type { BatchInput, ChangedItems } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
-import type { FanoutPlace } from '../../result-store/fanout-objects.js';
+import { type FanoutPlace, storedChunks } from '../../result-store/fanout-objects.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { storedJson } from '../../result-store/stored-json.js';
 import { requireOptions } from '../../settings/required-options.js';
@@ -28,7 +28,7 @@ export interface ResumeFanoutOptions {
    * early, unless `policy` says so. Default: the missing and failed items, each with what it ran with last.
    */
   readonly plan?: ResumePlan;
-  /** The result store, which the workers use too. Needed only for a plan. */
+  /** The result store, which the workers use too. Needed only for a plan; checked for the items of the batch. */
   readonly results?: ResultStore;
   /** As for `startJob`, for the batch and its items. Default: false. */
   readonly searchAttributes?: boolean;
@@ -54,10 +54,13 @@ export async function resumeFanout(
   const { taskQueue, retryFailed = true, plan, results, searchAttributes } = options;
   const { input: first, batchKey, memo: earlierMemo, isRunning } = await earlierExecution(client, batch);
   if (isRunning) throw stillRuns(batch);
+  const place = { deployment: batch.deployment, batchId: batch.batchId, batchKey };
+  // Without them, the batch would wait for items that nobody sends any more.
+  if (results && earlierMemo.counts?.items && (await storedChunks(results, place)).size === 0)
+    throw bad(`The result store no longer has the items of the batch "${batch.batchId}". Submit them as a new batch.`);
   const { carried: _, resume, batchKey: __, ...earlier } = first;
   const policy = { ...earlier.policy, ...(plan?.only && goesOn), ...options.policy };
   const checked = parseFanoutInput({ ...earlier, policy });
-  const place = { deployment: batch.deployment, batchId: batch.batchId, batchKey };
   const changed = plan?.changes ? await storeChanges(plan, place, results) : keptChanges(resume?.changed);
   const input: BatchInput = {
     ...checked,

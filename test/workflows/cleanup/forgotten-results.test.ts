@@ -9,6 +9,7 @@ import { createResultStore, type DatedObject, type ResultStore } from '../../../
 import { readPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import { markNamespace, removeForgotten } from '../../../src/workflow-client/cleanups/forgotten-results.js';
+import { resumeFanout } from '../../../src/workflow-client/fanouts/resume-fanout.js';
 import { cli as runCli } from '../../unit/cli/in-process.js';
 import { useBucketAt } from '../../unit/s3/aws-settings.js';
 import { createFakeS3 } from '../../unit/s3/fake-s3.js';
@@ -260,4 +261,18 @@ describe('a cleanup', () => {
     });
     expect((await results.get(reportRef ?? '')).toString()).toContain('no worker of this Temporal namespace');
   });
+});
+
+it('a resume of a batch whose items are gone is refused', async () => {
+  const workflowId = idOf('lost');
+  const start = {
+    workflowId,
+    taskQueue: 'nobody-takes-these',
+    args: [{}],
+    memo: { counts: { completed: 1, items: 2 } },
+  };
+  const handle = await stand.client.workflow.start('forkFanout', start);
+  await handle.terminate();
+  const resumed = resumeFanout(stand.client, { deployment, batchId: 'lost' }, { taskQueue: stand.taskQueue, results });
+  await expect(resumed).rejects.toThrow('The result store no longer has the items of the batch "lost"');
 });
