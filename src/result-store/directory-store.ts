@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises';
+import { type FileHandle, lstat, open, opendir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { isDiskFull, namingFullDisk } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
@@ -73,13 +73,17 @@ export function createDirectoryStore(directory: string): CopiedStore {
   }
 
   async function makeFolderFor(path: string): Promise<void> {
-    const folder = dirname(path);
-    if (folder !== root && (await isWithoutLinks(folder).catch(() => false))) return;
+    const make = () => makeFolderOf(path, root, { mode: 0o700, isWithoutLinks });
+    if (dirname(path) !== root) {
+      try {
+        return await make();
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      }
+    }
+    // The directory itself is rarely missing. Only then, or for an object right in it, is it worth a call.
     await makeFolders(root, { mode: 0o700 });
-    // One call makes the five folders of a job. What it makes through a link stays empty.
-    const made = mkdir(folder, { recursive: true, mode: 0o700 }).then(() => checkFolder(folder));
-    // One by one, to name what is in the way.
-    await made.catch(() => makeFolderOf(path, root, { mode: 0o700, isWithoutLinks }));
+    await make();
   }
 
   /** @param isDue resolves when the write may replace what is there, and fails if it must not */

@@ -77,7 +77,6 @@ describe('a folder that can never be made', () => {
       'local-service/src/machine/local-machine-host.ts',
       'local-service/src/machine/running/machines.ts',
       'local-service/src/machine/running/pipe-maker.ts',
-      'src/result-store/directory-store.ts',
     ]);
   });
 });
