@@ -195,12 +195,12 @@ export function createCaller(given: SandboxClientOptions) {
     }
   }
 
-  const open: Open = (endpoint, parts, options = {}) => {
+  const open: Open = async (endpoint, parts, options = {}) => {
     const { method } = endpoints[endpoint];
     return stream(endpoint, { method, path: pathOf(endpoint, parts), query: parts.query }, options, true);
   };
 
-  const request = (plain: PlainRequest, options: StreamOptions = {}): Promise<PlainResponse> =>
+  const request = async (plain: PlainRequest, options: StreamOptions = {}): Promise<PlainResponse> =>
     stream(`${plain.method} ${plain.path}`, plain, options, false);
 
   const close = () => {

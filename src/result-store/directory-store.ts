@@ -202,7 +202,10 @@ export function createDirectoryStore(directory: string): CopiedStore {
       // Ends at the first that is not empty.
       let isEmpty = true;
       for (let folder = dirname(path); isEmpty && folder !== root; folder = dirname(folder))
-        isEmpty = await rmdir(folder).then(Boolean, () => false);
+        isEmpty = await rmdir(folder).then(
+          () => true,
+          () => false,
+        );
       return true;
     },
   };

@@ -255,8 +255,9 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     const found = writtenMs === undefined ? undefined : await find(key);
     if (found?.writtenMs !== writtenMs) return false;
     const removal = { ...at(key), ...found?.condition };
-    const removing = ask((client, sdk) => client.send(new sdk.DeleteObjectCommand(removal)), isConflict);
-    return removing.then(Boolean, (error) => (isConflict(error) ? false : Promise.reject(error)));
+    const isDone = found ? isConflict : isMissing;
+    const removing = ask((client, sdk) => client.send(new sdk.DeleteObjectCommand(removal)), isDone);
+    return removing.then(Boolean, (error) => (isDone(error) ? false : Promise.reject(error)));
   }
 
   async function* listEach(start: string) {

@@ -6,6 +6,7 @@ import { confirmed } from '../confirmed.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { anyLength, formatBytes, parseCount, parseDurationMs, plural } from '../units.js';
 import type { CleanOptions } from './options.js';
 
@@ -30,7 +31,7 @@ export async function cleanStore(options: CleanOptions, context: CommandContext)
     const limits = { olderThanMs, maxFolders, maxPercent: 100, signal: io.interrupted };
     const done = await removeForgotten(temporal, results, { deployment, dryRun, onDue, ...limits });
     if (json) printJson(io.stdout, { ...done, error: null });
-    io.stderr.write(`${removalText(done, dryRun ? 'due' : 'removed')} (${formatBytes(done.bytes)}).\n`);
+    io.stderr.write(`${oneLine(removalText(done, dryRun ? 'due' : 'removed'))} (${formatBytes(done.bytes)}).\n`);
     return done.problem === null ? exitCodes.done : exitCodes.otherOutcome;
   });
 }

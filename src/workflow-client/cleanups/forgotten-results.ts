@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import type { ResultRemoval } from '../../protocol/cleanup.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { foldersOf, type ResultFolder, refused, requireKnown, requireProof } from '../../retention/forgotten.js';
-import { isNotFound } from '../../temporal/errors.js';
+import { isNotFound, isPermissionDenied } from '../../temporal/errors.js';
 import { putByDigest } from '../store-texts.js';
 
 interface RemovalOptions {
@@ -41,7 +41,7 @@ export async function removeForgotten(
       done.folders += 1;
       if (folder.newestMs > nowMs - asked.retentionMs && folder.newestMs < Number.POSITIVE_INFINITY)
         newest = [...newest, folder].sort((a, b) => b.newestMs - a.newestMs).slice(0, 10);
-      if (folder.newestMs >= beforeMs || found.length >= maxFolders) continue;
+      if (!(folder.newestMs < beforeMs) || found.length >= maxFolders) continue;
       if (await isForgotten(client, folder.workflowId)) found.push(folder);
     }
   }
@@ -56,14 +56,19 @@ export async function removeForgotten(
   const removeFolder = async ({ folder, workflowId }: ResultFolder) => {
     signal.throwIfAborted();
     if (!(await isForgotten(client, workflowId))) return;
+    let stayed = 0;
     for await (const object of list(folder)) {
       signal.throwIfAborted();
       // A job of the same id may have started since.
-      if (object.writtenMs >= beforeMs || !(dryRun || (await remove(object)))) continue;
-      done.objects += 1;
-      done.bytes += object.size;
+      if (!(object.writtenMs < beforeMs && object.key.startsWith(folder))) continue;
+      if (!dryRun && !(await remove(object))) stayed += 1;
+      else {
+        done.objects += 1;
+        done.bytes += object.size;
+      }
     }
-    done.removed += 1;
+    if (stayed > 0) problem ??= `${folder}: objects that were changed or removed meanwhile, ${stayed} in all`;
+    else done.removed += 1;
   };
   for (const folder of due)
     await removeFolder(folder).catch((error) => {
@@ -82,7 +87,8 @@ function isForgotten(client: Client, workflowId: string): Promise<boolean> {
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
-    const query = `WorkflowId STARTS_WITH '${workflowId}/'`;
+    // An earlier run may still be there, if somebody has deleted the newest one.
+    const query = `WorkflowId = '${workflowId}' OR WorkflowId STARTS_WITH '${workflowId}/'`;
     return Number((await client.workflowService.countWorkflowExecutions({ namespace, query })).count) === 0;
   });
 }
@@ -95,8 +101,11 @@ async function readNamespace({ options: { namespace }, workflowService }: Client
 
 /** Tells the store, by an object, that workers of this namespace use it: another one, or a new one, knows none of their jobs. */
 export async function markNamespace(client: Client, results: ResultStore, deployment: string): Promise<void> {
-  // No namespace has the id `unknown`, so nothing is removed then.
-  const { id } = await readNamespace(client).catch(() => ({ id: 'unknown' }));
+  const { id } = await readNamespace(client).catch((error: unknown) => {
+    if (!isPermissionDenied(error)) throw error;
+    // No namespace has this id, so nothing is removed then.
+    return { id: 'unknown' };
+  });
   const key = `namespaces/${deployment}/${id}`;
   if ((await results.find(key)) === null) await putByDigest(results, key, Buffer.from(client.options.namespace));
 }

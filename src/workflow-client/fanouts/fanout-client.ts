@@ -37,7 +37,13 @@ export interface FanoutAddress {
 
 /** Options of starting a batch. */
 export interface StartFanoutOptions
-  extends Pick<StartJobOptions, 'taskQueue' | 'results' | 'promptInSummary' | 'labels' | 'searchAttributes'> {}
+  extends Pick<StartJobOptions, 'taskQueue' | 'results' | 'labels' | 'searchAttributes'> {
+  /**
+   * Whether summaries in Temporal show the first line of prompts and commands. If false, they show `prompt` and
+   * `command` with its number. Default: true, unless the client has a payload codec.
+   */
+  readonly promptInSummary?: boolean;
+}
 
 /** The result of starting a batch. */
 export interface StartedFanout {

@@ -56,7 +56,8 @@ export async function resumeFanout(
   if (isRunning) throw stillRuns(batch);
   const place = { deployment: batch.deployment, batchId: batch.batchId, batchKey };
   // Without them, the batch would wait for items that nobody sends any more.
-  if (results && earlierMemo.counts?.items && (await storedChunks(results, place)).size === 0)
+  const hadItems = earlierMemo.counts?.items || first.resume;
+  if (results && hadItems && (await storedChunks(results, place)).size === 0)
     throw bad(`The result store no longer has the items of the batch "${batch.batchId}". Submit them as a new batch.`);
   const { carried: _, resume, batchKey: __, ...earlier } = first;
   const policy = { ...earlier.policy, ...(plan?.only && goesOn), ...options.policy };

@@ -149,7 +149,7 @@ const limits: readonly (readonly [string, string])[] = [
   ['catch-up of a schedule', h(defaultCatchUpMs)],
   [
     'what a schedule runs, without its stored texts',
-    bytes(constantIn('src/workflow-client/schedules/schedule-input.ts', 'maxWorkBytes')),
+    bytes(constantIn('src/workflow-client/schedules/schedule-client.ts', 'maxWorkBytes')),
   ],
 
   ['time for a listener to answer', s(constantIn('activities/notification/notify.ts', 'timeoutMs'))],

@@ -15,6 +15,13 @@ afterEach(() => rm(directory, { recursive: true }));
 
 describe('a store in a directory', () => storeContract(() => createResultStore(directory)));
 
+it('leaves no folder of objects that were removed', async () => {
+  const results = createResultStore(directory);
+  for (const key of ['job/a/x', 'job/a/y', 'other']) await results.put(key, Buffer.from('one'));
+  for await (const object of results.listEach?.('job/') ?? []) await results.remove?.(object);
+  expect(await readdir(directory)).toEqual(['other']);
+});
+
 it('files and folders are closed to other users', async () => {
   const results = createResultStore(directory);
   await results.putStream('job/a', pieces('one'));

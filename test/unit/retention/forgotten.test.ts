@@ -114,10 +114,10 @@ describe('a removal is refused', () => {
     expect(requireProof(here, [own], 99 * day)).toBe(99 * day);
   });
 
-  it('if Temporal knows fewer than half of the newest jobs, or there is none', () => {
+  it('if Temporal knows fewer than eight of ten of the newest jobs, or there is none', () => {
     expect(() => requireKnown(0, 0)).toThrow('no job is so young');
-    expect(() => requireKnown(10, 4)).toThrow('knows only 4 of the 10 newest');
-    expect(() => requireKnown(10, 5)).not.toThrow();
+    expect(() => requireKnown(10, 7)).toThrow('knows only 7 of the 10 newest');
+    expect(() => requireKnown(10, 8)).not.toThrow();
     expect(() => requireKnown(1, 1)).not.toThrow();
   });
 });
