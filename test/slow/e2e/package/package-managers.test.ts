@@ -30,7 +30,8 @@ const tools = [
 const nobody = 65_534;
 /** npm allows no `@` in the name of a folder. */
 const alias = (tool: string) => tool.replace(/^(npm|pnpm|yarn)@(\d+)@/, '$1$2@');
-const newerNode = `node-${process.platform}-${process.arch}`;
+/** The versions that sandflow supports. npm has each as a package of one program, `bin/node`. */
+const nodes = ['20.19', '22', '24'];
 
 let installed: InstalledPackage;
 let work: string;
@@ -41,7 +42,8 @@ beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), 'sandflow-managers-'));
   mkdirSync(join(work, 'tools'));
   writeFileSync(join(work, 'tools', 'package.json'), '{"private":true}\n');
-  await npmInstall(join(work, 'tools'), [...tools.map(alias), `${newerNode}@22`]);
+  const nodePackages = nodes.map((version) => `node${version}@npm:node-${process.platform}-${process.arch}@${version}`);
+  await npmInstall(join(work, 'tools'), [...tools.map(alias), ...nodePackages]);
 });
 afterAll(() => {
   installed.remove();
@@ -150,7 +152,8 @@ const start = `
   const outcome = await worker.runUntil(started);
   await client.close();
   await connection.close();
-  console.log(outcome + ' with ' + JSON.parse(readFileSync('node_modules/@temporalio/worker/package.json')).version);
+  const { version } = JSON.parse(readFileSync('node_modules/@temporalio/worker/package.json'));
+  console.log(outcome + ' with ' + version + ' on ' + process.version);
 `;
 const imported = [
   ['{ readFileSync }', 'node:fs'],
@@ -176,7 +179,7 @@ export async function fix(jobId) {
 describe('the tarballs', () => {
   it.each(managers)('are installed by $name, and run a job', async ({ name, program, add, files, needsNode22 }) => {
     const project = newProject(name, files);
-    const place = { ...project, ...(needsNode22 ? { path: inTools(newerNode, 'bin') } : {}) };
+    const place = { ...project, ...(needsNode22 ? { path: inTools('node22', 'bin') } : {}) };
     const file = inTools(name, ...program);
     const [command, ...first] = /js$/.test(file) ? ['node', file] : [file];
     const what = project.tarballs.map((tarball) => (name === 'yarn1' ? `file:${tarball}` : tarball));
@@ -189,7 +192,7 @@ describe('the tarballs', () => {
     (name) => name.startsWith('@temporalio/'),
   );
   it.each(['npm11', 'pnpm10'].flatMap((name) => ['1.23.0', '1.24.0'].map((version) => ({ name, version }))))(
-    'join a worker of the SDK $version that $name installed: one copy, from ES modules and CommonJS',
+    'join a worker of the SDK $version that $name installed: one copy, from ES modules and CommonJS, on every Node',
     async (its) => {
       const { program = [], add = [] } = managers.find(({ name }) => name === its.name) ?? {};
       // Without it, a package could find what it does not name.
@@ -200,9 +203,11 @@ describe('the tarballs', () => {
       const sandflow = join(place.cwd, 'node_modules', '.bin', 'sandflow');
       try {
         const { stdout: up } = await run(sandflow, ['up', '--json'], place);
-        for (const main of ['main.mjs', 'main.cjs']) {
-          const { stdout, stderr } = await run('node', [main, up], place);
-          expect(stdout, stderr).toBe(`completed with ${its.version}\n`);
+        for (const node of nodes) {
+          for (const main of ['main.mjs', 'main.cjs']) {
+            const { stdout, stderr } = await run(inTools(`node${node}`, 'bin', 'node'), [main, up], place);
+            expect(stdout, stderr).toContain(`completed with ${its.version} on v${node}.`);
+          }
         }
       } finally {
         await run(sandflow, ['down'], place);
