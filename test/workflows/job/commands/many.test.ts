@@ -130,19 +130,25 @@ describe('jobs cancel --label', () => {
     expect(yes.stderr).toMatch(/ 23 jobs: (22 cancelling, 1 already ended|1 already ended, 22 cancelling)\.$/m);
   });
 
-  it('leaves a job alone that was started again after it was shown', async () => {
+  it('leaves jobs alone that were started, or started again, after it has shown the others', async () => {
     const own = ownDeployment();
     const [first] = await startUnworked(own, 2);
     await own.results(['cancel', '--open', '--dry-run'], 2);
     const stdin = async () => {
       await first?.terminate();
       unworked.push(await own.start('idle-0', {}, { taskQueue: 'nobody', again: true }));
+      unworked.push(await own.start('late', {}, { taskQueue: 'nobody' }));
+      // A second look would find it.
+      await own.results(['cancel', '--open', '--dry-run'], 3);
       return 'y\n';
     };
     const asked = await own.jobs(['cancel', '--open'], { isTTY: true, stdin });
     expect(asked).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('idle-0  changed\n') });
     expect(asked.stdout).toContain('idle-1  cancelling\n');
-    expect(await isCancelled(stand.client.workflow.getHandle(`sf-${own.deployment}-idle-0`))).toBe(false);
+    expect(asked.stdout).not.toContain('late');
+    for (const id of ['idle-0', 'late']) {
+      expect(await isCancelled(stand.client.workflow.getHandle(`sf-${own.deployment}-${id}`)), id).toBe(false);
+    }
   });
 
   it('ended by Ctrl-C says what it did, and the same command does the rest', async () => {
