@@ -67,8 +67,8 @@ describe('the package, installed from its tarball', () => {
     const types = paths.filter((path) => path.endsWith('.d.ts'));
     expect(types).toContain('dist/src/index.d.ts');
     expect(types).not.toContain('dist/src/cli/main.d.ts');
-    // Unpacked: 8.3 MB, and 4.3 MB of the packed command line.
-    expect(installed.files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(13_000_000);
+    // Unpacked: 8.7 MB, and 4.4 MB of the packed command line.
+    expect(installed.files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(13_500_000);
   });
 
   test('has the licence of every package whose code is packed into the command line', () => {
