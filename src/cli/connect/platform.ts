@@ -209,6 +209,6 @@ async function warnWithoutWorker(temporal: Client, config: Config, reporter: Not
   const missing = await queuesWithoutWorker(temporal, config.taskQueue).catch(() => []);
   if (missing.length === 0) return;
   reporter.notice(
-    `No worker polls ${missing.join(', ')}: the job waits until one does. Start one with \`${programName} worker\`, or \`upgrade switch\` to the version of those that run.`,
+    `No worker polls ${missing.join(', ')}: jobs of this task queue wait until one does. Start one with \`${programName} worker\`, name the queue of yours in SANDFLOW_TASK_QUEUE, or \`upgrade switch\` to the version of those that run.`,
   );
 }

@@ -43,6 +43,16 @@ describe('jobs show', () => {
     const { sandboxName } = await handle.result();
     expect(sandboxName?.startsWith(`${pattern}-`), `${sandboxName} fits ${pattern}`).toBe(true);
   });
+
+  it('of a job on another task queue than the configured one, which has no worker, says which setting names it', async () => {
+    const { jobId } = await (await stand.start({})).result();
+    const { exitCode, stderr } = await command(['jobs', 'show', jobId], undefined, { SANDFLOW_TASK_QUEUE: 'unserved' });
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(
+      /^No worker polls unserved \(workflow\),.*: jobs of this task queue wait .* in SANDFLOW_TASK_QUEUE/m,
+    );
+    expect((await cli(['show', jobId])).stderr).not.toContain('No worker polls');
+  });
 });
 
 describe('jobs cancel', () => {
