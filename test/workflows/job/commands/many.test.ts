@@ -184,6 +184,8 @@ it('jobs rerun --failed starts each failed job once, however often it is repeate
   expect({ exitCode, ended }).toEqual({ exitCode: 0, ended: { bad: 'started', worse: 'started' } });
   const ids = rows.map(({ newJobId }) => newJobId ?? '');
   expect(ids).toEqual([expect.stringMatching(/^worse-r[0-9a-f]{8}$/), expect.stringMatching(/^bad-r[0-9a-f]{8}$/)]);
+  const dry = JSON.parse((await own.jobs([...args.slice(0, -1), '--dry-run', '--json'])).stdout).jobs as Row[];
+  expect(dry.map(({ result }) => result)).toEqual(['already_started', 'already_started']);
   const repeated = await own.results(args, 2);
   expect(repeated.ended).toEqual({ bad: 'already_started', worse: 'already_started' });
   expect(repeated.rows.map(({ newJobId }) => newJobId)).toEqual(ids);
@@ -196,7 +198,28 @@ it('jobs rerun --failed starts each failed job once, however often it is repeate
   const [ofWorse = '', ofBad = ''] = ids;
   const reruns = { [ofWorse]: 'skipped_rerun', [ofBad]: 'skipped_rerun' };
   const before = { bad: 'already_started', worse: 'already_started' };
-  expect((await own.results(all, 5)).ended).toEqual({ ...before, ...reruns, good: 'started' });
+  const last = await own.results(all, 5);
+  expect(last.ended).toEqual({ ...before, ...reruns, good: 'started' });
+  // The next test's fault is not for this one.
+  const ofGood = last.rows.find(({ jobId }) => jobId === 'good')?.newJobId;
+  await stand.client.workflow.getHandle(`sf-${own.deployment}-${ofGood}`).result();
+});
+
+it('jobs rerun --failed starts a rerun that has failed again, under an id that does not grow', async () => {
+  const own = ownDeployment();
+  await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 422, code: 'invalid_request', times: 2 });
+  await (await own.start('bad')).result();
+  const args = ['rerun', '--failed', '--label', 'team=search', '--yes'];
+  const first = (await own.results(args, 1)).rows[0]?.newJobId ?? '';
+  const rerun = stand.client.workflow.getHandle(`sf-${own.deployment}-${first}`);
+  expect(await rerun.result()).toMatchObject({ outcome: 'rejected' });
+  const { ended, rows } = await own.results(args, 2);
+  expect(ended).toEqual({ bad: 'already_started', [first]: 'started' });
+  const second = rows.find(({ jobId }) => jobId === first)?.newJobId ?? '';
+  expect(second).toMatch(/^bad-r[0-9a-f]{8}$/);
+  expect(second).not.toBe(first);
+  const handle = stand.client.workflow.getHandle(`sf-${own.deployment}-${second}`);
+  expect(await handle.result()).toMatchObject({ outcome: 'completed' });
 });
 
 it('jobs rerun knows a rerun by what started it, not by its id', async () => {
