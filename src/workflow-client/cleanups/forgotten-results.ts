@@ -61,13 +61,12 @@ export async function removeForgotten(
       signal.throwIfAborted();
       // A job of the same id may have started since.
       if (!(object.writtenMs < beforeMs && object.key.startsWith(folder))) continue;
-      if (!dryRun && !(await remove(object))) stayed += 1;
-      else {
+      if (dryRun || (await remove(object))) {
         done.objects += 1;
         done.bytes += object.size;
-      }
+      } else if ((await results.find(object.key)) !== null) stayed += 1;
     }
-    if (stayed > 0) problem ??= `${folder}: objects that were changed or removed meanwhile, ${stayed} in all`;
+    if (stayed > 0) problem ??= `${folder}: the store removes ${stayed} of its objects not`;
     else done.removed += 1;
   };
   for (const folder of due)

@@ -92,6 +92,7 @@ describe('sandflow store clean', () => {
       await stored(`${idOf('parts')}`, 40),
     ];
     await known(idOf('open'));
+    await known(idOf('recent'));
     await known(`${idOf('parts')}/i3`);
     const query = `WorkflowId STARTS_WITH '${idOf('parts')}/'`;
     await expect.poll(async () => (await stand.client.workflow.count(query)).count).toBe(1);
@@ -137,7 +138,7 @@ describe('sandflow store clean', () => {
     for (const job of ['a', 'b', 'c']) await stored(idOf(job), 0);
     await known(idOf('a'));
     expect((await cli('--yes')).stderr).toContain('Temporal knows only 1 of the 3 newest');
-    await known(idOf('b'));
+    for (const job of ['b', 'c']) await known(idOf(job));
     const other = `namespaces/${deployment}/${randomUUID()}`;
     const { ref } = await results.put(other, Buffer.from('other'));
     expect(await cli('--yes')).toMatchObject({
@@ -178,6 +179,15 @@ describe('a removal', () => {
     };
     expect(await remove({ maxFolders: 2 }, failing)).toMatchObject({ removed: 1, problem: 'the disk is read-only' });
     expect(asked).toHaveLength(2);
+  });
+
+  it('says what the store does not remove', async () => {
+    await young();
+    const key = await stored(idOf('a'), 40);
+    const { removed, problem } = await remove({}, { ...results, remove: async () => false });
+    expect(removed).toBe(0);
+    expect(problem).toContain(`${idOf('a')}/: the store removes 1`);
+    expect(await isThere(key)).toBe(true);
   });
 
   it('of two at once removes everything once', async () => {
