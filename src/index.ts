@@ -131,7 +131,6 @@ export {
   type ListJobsOptions,
   listFanouts,
   listJobs,
-  placeOf,
 } from './workflow-client/list-executions.js';
 export {
   listSchedules,

@@ -26,7 +26,7 @@ export const declareListOf = (parent: Parent, noun: Noun) =>
     noun,
   )
     .option('--limit <count>', `maximum number of ${noun} to list`, '50')
-    .option('--after <place>', 'only what follows: the next page (needs search attributes)')
+    .option('--after <place>', 'only what follows: `next` of the page before')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', listHelp(noun === 'jobs' ? 'jobs' : 'fanout'));
 

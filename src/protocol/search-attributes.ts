@@ -10,8 +10,6 @@ export const searchAttributes = {
   sandbox: { name: 'SandflowSandbox', type: 'KEYWORD' },
   /** The reason as one word. */
   blocked: { name: 'SandflowBlocked', type: 'KEYWORD' },
-  /** Start of the first run, of what has continued as new or was reset. */
-  started: { name: 'SandflowStarted', type: 'DATETIME' },
 } as const;
 
 /** What a job, an item or a batch starts with. */

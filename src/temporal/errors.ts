@@ -70,7 +70,7 @@ export function isFailedPrecondition(error: unknown): boolean {
   return hasCode(error, ['failedPrecondition']);
 }
 
-/** True if the workflow has as many open Updates as Temporal allows: ten. */
+/** True if the workflow has as many open Updates as Temporal allows, ten, or Temporal has too many calls. */
 export function isBusy(error: unknown): boolean {
   return hasCode(error, ['resourceExhausted']);
 }

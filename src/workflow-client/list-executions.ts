@@ -32,6 +32,8 @@ export interface ListedWorkflow {
   readonly endedAt: string | null;
   /** Temporal's id of the newest run. A job or batch that continues as new gets another. */
   readonly runId: string;
+  /** Its place in each list, for `after`. It keeps its place. */
+  readonly place: string;
   /** Why the memo cannot be read, such as a missing key; null if it can. */
   readonly unreadable: UnreadableMemo | null;
 }
@@ -75,15 +77,15 @@ export interface ListJobsOptions {
   readonly limit?: number;
   /** Lists only what was started with search attributes and ended with this outcome. Default: any. */
   readonly outcome?: string;
-  /** Lists only jobs and items of this batch that were started with search attributes. Default: jobs outside of batches. */
+  /** Lists only the items of this batch, if it was started with search attributes. Default: jobs outside of batches. */
   readonly batch?: string;
   /** Lists only jobs and items with this newest sandbox that were started with search attributes. Default: any. */
   readonly sandbox?: string;
   /** Lists only jobs that are blocked and were started with search attributes. Default: false. */
   readonly blocked?: boolean;
   /**
-   * Lists only what follows this entry of an earlier list, as `placeOf` gives it. What is there stays in its place while
-   * a caller reads page after page, so none is missing or listed twice. Needs search attributes. Default: from the newest.
+   * Lists only what follows this place, of the last entry of the page before. None is missing or listed twice. Each page
+   * reads the newer ones again. Default: from the newest.
    */
   readonly after?: string;
 }
@@ -127,20 +129,6 @@ export async function listFanouts(client: Client, options: ListFanoutsOptions): 
   }));
 }
 
-/**
- * The place of an entry in its list, for the option `after` of the next page.
- * @example
- * const page = await listJobs(client, { deployment, limit: 100 });
- * const last = page.at(-1);
- * const next = last && (await listJobs(client, { deployment, limit: 100, after: placeOf(last) }));
- */
-export function placeOf(entry: Pick<ListedWorkflow, 'startedAt'> & ({ jobId: string } | { batchId: string })): string {
-  return placeText({ startedAt: entry.startedAt, id: 'jobId' in entry ? entry.jobId : entry.batchId });
-}
-
-/** Sorts as the list does, backwards. */
-const placeText = ({ startedAt, id }: Pick<Execution, 'startedAt' | 'id'>) => `${startedAt}/${id}`;
-
 function countsIn(value: unknown): FanoutSummary['counts'] {
   const { completed, items } = (value ?? {}) as Readonly<Record<string, unknown>>;
   return typeof completed === 'number' && typeof items === 'number' ? { completed, items } : null;
@@ -151,15 +139,23 @@ interface Execution extends ListedWorkflow {
   readonly memo: Readonly<Record<string, unknown>>;
 }
 
+/** The start and the id: sorts as the list does, backwards. */
+const placePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\/./;
+
 /** The newest execution of each workflow, if it fits the options. */
 async function newestExecutions(
   client: Client,
   type: keyof typeof workflowTypes,
   options: ListJobsOptions,
 ): Promise<Execution[]> {
-  const { deployment, limit = 50, open, since } = options;
+  const { deployment, limit = 50, open, since, after } = options;
   checkDeployment(deployment);
-  const searches = searchesIn(options);
+  if (after !== undefined && !placePattern.test(after))
+    throw new SandflowError('bad_argument', `"${after}" is no place in a list. Use \`next\` or \`place\` of a list.`);
+  const searches = (['outcome', 'batch', 'sandbox'] as const).flatMap((name) =>
+    options[name] === undefined ? [] : `${searchAttributes[name].name} = ${quoted(options[name])}`,
+  );
+  if (options.blocked) searches.push(`${searchAttributes.blocked.name} IS NOT NULL`, `ExecutionStatus = 'Running'`);
   if (searches.length > 0) await requireSearchAttributes(client);
   const ofItems = listsParts(options) ? ` OR WorkflowType = '${workflowTypes.fanoutItem}'` : '';
   const prefix = `WorkflowId STARTS_WITH '${jobWorkflowId(deployment, '')}'`;
@@ -182,40 +178,20 @@ const hasEnded = `ExecutionStatus != 'Running' AND ExecutionStatus != 'Continued
 const quoted = (value: string) => `'${value.replace(/[\\']/g, '\\$&')}'`;
 const listsParts = ({ batch, sandbox }: Partial<ListJobsOptions>) => (batch ?? sandbox) !== undefined;
 
-/** @throws SandflowError `bad_argument` */
-function searchesIn({ outcome, batch, sandbox, blocked, after }: ListJobsOptions): string[] {
-  const words = Object.entries({ outcome, batch, sandbox }) as [keyof typeof searchAttributes, string | undefined][];
-  const searches = words.flatMap(([name, value]) =>
-    value === undefined ? [] : `${searchAttributes[name].name} = ${quoted(value)}`,
-  );
-  if (blocked) searches.push(`${searchAttributes.blocked.name} IS NOT NULL`, `ExecutionStatus = 'Running'`);
-  if (after === undefined) return searches;
-  // Places have whole milliseconds.
-  const untilMs = Date.parse(after.split('/', 1)[0] ?? '') + 1;
-  if (Number.isNaN(untilMs))
-    throw new SandflowError(
-      'bad_argument',
-      `"${after}" is no place in a list. Use \`next\` of a list, or \`placeOf\`.`,
-    );
-  const until = quoted(new Date(untilMs).toISOString());
-  return [...searches, `(StartTime < ${until} OR ${searchAttributes.started.name} < ${until})`];
-}
-
 const idsAtOnce = 100;
 
 /** A search may miss the newest execution of a workflow, and find one that ended before it. */
 async function withoutEarlier(client: Client, found: readonly Execution[], deployment: string): Promise<Execution[]> {
   const idOf = ({ id }: Execution) => jobWorkflowId(deployment, id);
-  const newest = new Map<string, string>();
-  for (let at = 0; at < found.length; at += idsAtOnce) {
-    const ids = found.slice(at, at + idsAtOnce).map((one) => quoted(idOf(one)));
-    const listing = lenientClient(client).workflow.list({ query: `WorkflowId IN (${ids.join(', ')})` });
-    for await (const { workflowId, startTime } of listing) {
-      const start = startTime.toISOString();
-      if (start > (newest.get(workflowId) ?? '')) newest.set(workflowId, start);
-    }
+  const ended = new Map(found.flatMap((one) => (one.endedAt === null ? [] : [[idOf(one), one.endedAt] as const])));
+  const earlier = new Set<string>();
+  const ids = [...ended.keys()].map(quoted);
+  for (let at = 0; at < ids.length; at += idsAtOnce) {
+    const query = `WorkflowId IN (${ids.slice(at, at + idsAtOnce).join(', ')})`;
+    for await (const { workflowId, startTime } of lenientClient(client).workflow.list({ query }))
+      if (startTime.toISOString() >= (ended.get(workflowId) ?? '')) earlier.add(workflowId);
   }
-  return found.filter((one) => one.endedAt === null || (newest.get(idOf(one)) ?? '') < one.endedAt);
+  return found.filter((one) => !earlier.has(idOf(one)));
 }
 
 /**
@@ -228,32 +204,34 @@ async function* executions(
   query: string,
   known: Set<string>,
   { deployment, limit = 50, failed, since, labels, after, ...search }: ListJobsOptions,
-): AsyncGenerator<Listed<Execution>> {
-  const pageSize = Math.min(2 * limit, 1_000);
+): AsyncGenerator<Listed> {
+  const pageSize = after === undefined ? Math.min(2 * limit, 1_000) : 1_000;
   const listing = lenientClient(client).workflow.list({ query, pageSize });
   for await (const { workflowId, runId, status, startTime, closeTime, memo, typedSearchAttributes } of listing) {
     const notAfter = (closeTime ?? startTime).toISOString();
     const { memo: readable, unreadable } = memoOf(memo);
-    const startedAt = chainStart({ startTime, memo: readable });
-    const shown = typedSearchAttributes.get(searchAttributes.outcome);
+    const started = chainStart({ startTime, memo: readable });
+    const startedAt = started.toISOString();
+    // The memo of an item has no outcome. One that cannot be read may have a shortfall too.
+    const shown = unreadable ? null : typedSearchAttributes.get(searchAttributes.outcome);
+    const outcome = textIn(readable.outcome ?? (shown === 'open' ? null : shown));
     const listed = {
       status: status.name.toLowerCase(),
-      // The memo of an item has no outcome.
-      outcome:
-        status.name === 'RUNNING' ? null : (textIn(readable.outcome) ?? (shown === 'open' ? null : textIn(shown))),
+      outcome: status.name === 'RUNNING' ? null : outcome,
       shortfall: status.name === 'RUNNING' ? null : textIn(readable.shortfall),
       labels: labelsIn(readable.labels),
     };
     const id = listsParts(search)
       ? workflowId.slice(jobWorkflowId(deployment, '').length)
       : jobIdOfWorkflow(deployment, workflowId);
-    const times = { startedAt: startedAt.toISOString(), endedAt: closeTime?.toISOString() ?? null, runId };
+    const place = `${startedAt}/${id}`;
+    const times = { startedAt, endedAt: closeTime?.toISOString() ?? null, runId, place };
     const isWanted =
       id !== undefined &&
       !known.has(id) &&
-      (after === undefined || placeText({ ...times, id }) < after) &&
+      (after === undefined || place < after) &&
       // The query compares the start of the newest run, which is later.
-      !(since && startedAt < since && !(closeTime && closeTime >= since)) &&
+      !(since && started < since && !(closeTime && closeTime >= since)) &&
       !(failed && !hasFailed(listed)) &&
       Object.entries(labels ?? {}).every(([name, value]) => listed.labels[name] === value);
     yield { notAfter, row: isWanted ? { id, ...listed, ...times, memo: readable, unreadable } : undefined };
@@ -276,29 +254,25 @@ function textIn(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** An entry of such a list. */
-interface Listed<Row> {
+interface Listed {
   /** ISO 8601 time. Neither this entry nor any after it in its list started later. */
   readonly notAfter: string;
   /** Undefined if the entry is not wanted. */
-  readonly row: Row | undefined;
+  readonly row: Execution | undefined;
 }
 
 /**
  * Reads each list only as far as it may still hold one of the newest.
  * @returns at most `limit` rows, those that started last first, and of the same start in a fixed order
  */
-async function newestStarts<Row extends Pick<Execution, 'startedAt' | 'id'>>(
-  lists: Iterable<AsyncIterable<Listed<Row>>>,
-  limit: number,
-): Promise<Row[]> {
-  const newest: Row[] = [];
+async function newestStarts(lists: Iterable<AsyncIterable<Listed>>, limit: number): Promise<Execution[]> {
+  const newest: Execution[] = [];
   for (const list of lists) {
     for await (const { notAfter, row } of list) {
       const oldest = newest[limit - 1];
       if (oldest && notAfter < oldest.startedAt) break;
       if (!row) continue;
-      newest.splice(newest.findLastIndex((one) => placeText(one) >= placeText(row)) + 1, 0, row);
+      newest.splice(newest.findLastIndex(({ place }) => place >= row.place) + 1, 0, row);
       if (newest.length > limit) newest.pop();
     }
   }

@@ -132,6 +132,6 @@ it.each([
   const { client } = await doctorOf('default', ['ListSearchAttributes'], code);
   await expect(registerSearchAttributes(client)).rejects.toMatchObject({
     code: 'bad_search_attributes',
-    message: expect.stringMatching(/unauthorized.*tcld namespace search-attributes add -n default .*Started=Datetime/),
+    message: expect.stringMatching(/unauthorized.*tcld namespace search-attributes add -n default .*Blocked=Keyword/),
   });
 });

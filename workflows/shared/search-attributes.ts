@@ -6,7 +6,7 @@ import type { SearchAttributeUpdatePair, TypedSearchAttributes } from '@temporal
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { openAttributes, searchAttributes } from '../../src/protocol/search-attributes.js';
 
-type Shown = { readonly [name in keyof typeof searchAttributes]?: string | Date | null };
+type Shown = { readonly [name in keyof typeof searchAttributes]?: string | null };
 
 const shownNow = (): TypedSearchAttributes | undefined => {
   const { typedSearchAttributes: shown } = workflowInfo();
@@ -23,13 +23,13 @@ export function showAttributes(now: Shown): void {
   if (changed.length > 0) upsertSearchAttributes(changed);
 }
 
-/** For the next run. @param startedAt start of the first run, as an ISO 8601 time */
-export const carriedAttributes = (startedAt: string) => ({
-  typedSearchAttributes: shownNow()?.updateCopy([{ key: searchAttributes.started, value: new Date(startedAt) }]),
+/** For the next run, which writes a block that lasts again. */
+export const carriedAttributes = () => ({
+  typedSearchAttributes: shownNow()?.updateCopy([{ key: searchAttributes.blocked, value: null }]),
 });
 
 /** For a part of the batch. A chunk has no outcome of its own. */
-export function partAttributes(part: 'chunk' | 'job') {
+export function partAttributes(part: 'chunk' | 'item') {
   const batch = workflowInfo().typedSearchAttributes.get(searchAttributes.batch);
   const all = batch === undefined ? undefined : openAttributes(batch);
   return { typedSearchAttributes: all?.slice(0, part === 'chunk' ? 1 : 2) };

@@ -10,7 +10,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { StartMemo } from '../../src/protocol/memos.js';
-import { carriedAttributes, showAttributes } from './search-attributes.js';
+import { carriedAttributes } from './search-attributes.js';
 
 /** Continues as new, with the search attributes, and with the start of the first run in the memo. Never returns. */
 export function continueWithStart<W extends Workflow>(
@@ -20,12 +20,11 @@ export function continueWithStart<W extends Workflow>(
 ): Promise<never> {
   const start: StartMemo = { startedAt };
   const memo = { ...workflowInfo().memo, ...start };
-  return makeContinueAsNewFunc<Workflow>({ memo, ...carriedAttributes(startedAt), ...version })(input);
+  return makeContinueAsNewFunc<Workflow>({ memo, ...carriedAttributes(), ...version })(input);
 }
 
 /** Records the start of the first run in the memo of a run that was reset: Temporal gives it a later start. */
 export function rememberStart(startedAt: string): void {
   const start: StartMemo = { startedAt };
   upsertMemo({ ...start });
-  showAttributes({ started: new Date(startedAt) });
 }

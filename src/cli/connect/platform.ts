@@ -112,7 +112,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
     await warnWithoutWorker(client, config, reporter);
   }
 
-  const { taskQueue, promptSummaries: promptInSummary, searchAttributes } = link.addresses.config;
+  const { taskQueue, promptSummaries: promptInSummary, searchAttributes: shows } = link.addresses.config;
   return {
     config: link.addresses.config,
     get temporal() {
@@ -133,7 +133,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
     patiently: (calls) =>
       link.temporal.patiently(config.patienceMs, () => abortable(link.temporal.client, io.interrupted, calls)),
     sharedResults,
-    starting: { taskQueue, promptInSummary, searchAttributes, results: sharedResults },
+    starting: { taskQueue, promptInSummary, searchAttributes: shows || undefined, results: sharedResults },
     async keepInput(content) {
       if (!sharedResults) throw new UsageError(notShared);
       const digest = createHash('sha256').update(content).digest('hex');

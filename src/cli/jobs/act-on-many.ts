@@ -15,8 +15,8 @@ import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
-import { filterOf, mostListed, requireSetting } from './list-jobs.js';
-import type { CancelJobOptions, RerunJobOptions, ResolveJobOptions } from './options.js';
+import { filterOf, mostListed } from './list-jobs.js';
+import type { CancelJobOptions, ListOptions, RerunJobOptions, ResolveJobOptions } from './options.js';
 
 const requestsAtOnce = 8;
 /** How long a job may take to say what it waits for, in ms: among thousands, some may never answer. */
@@ -33,13 +33,14 @@ type Chosen = CancelJobOptions | RerunJobOptions | ResolveJobOptions;
  */
 export function oneJob(
   jobId: string | undefined,
-  { since, label, schedule, dryRun, yes, ...own }: Chosen & { readonly open?: boolean; readonly failed?: boolean },
+  { since, label, schedule, dryRun, yes, ...own }: Chosen & Partial<Pick<ListOptions, 'open' | 'failed' | 'blocked'>>,
   ofOne: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const filter = own.open ?? own.failed ?? own.outcome ?? own.blocked ?? since ?? schedule ?? label[0];
-  const isChoice = filter !== undefined;
+  const isChoice =
+    (own.open ?? own.failed ?? own.outcome ?? own.blocked ?? since ?? schedule ?? label[0]) !== undefined;
   if (jobId === undefined ? !isChoice : isChoice || dryRun || yes) {
-    throw new UsageError('Name one job, or choose jobs with --since, --label, --schedule, and --failed or --open.');
+    const filters = '--since, --label, --schedule, --outcome, and --failed or --open and --blocked';
+    throw new UsageError(`Name one job, or choose jobs with ${filters}.`);
   }
   const isGiven = (value: unknown) => (Array.isArray(value) ? value.length > 0 : value !== undefined);
   const extra = jobId === undefined && Object.keys(ofOne).find((flag) => isGiven(ofOne[flag]));
@@ -120,7 +121,7 @@ export const resolveMany = (decision: Resolution, options: ResolveJobOptions, co
 /** Shows what it would do, asks, and says what it did. */
 async function actOnMany(
   verb: 'Cancel' | 'Rerun' | 'Resolve',
-  options: Chosen & { readonly failed?: boolean | undefined },
+  options: Chosen & Partial<Pick<ListOptions, 'failed' | 'blocked'>>,
   context: CommandContext,
   plan: Plan,
 ): Promise<number> {
@@ -132,9 +133,8 @@ async function actOnMany(
   return withPlatform(context, { needsWorker: verb !== 'Cancel' }, async (platform, reporter) => {
     const { listJobs } = await import('../../workflow-client/list-executions.js');
     const { describeJob } = await import('../../workflow-client/jobs/job-client.js');
-    const { temporal, config } = platform;
-    const { deployment } = config;
-    requireSetting(filter, config);
+    const { temporal } = platform;
+    const { deployment } = platform.config;
     const found = await listJobs(temporal, { deployment, ...filter, limit: mostListed + 1 });
     if (found.length > mostListed) throw new UsageError(`More than ${mostListed} jobs match. Choose fewer.`);
     const gate = createConcurrencyLimit(requestsAtOnce);

@@ -1,7 +1,6 @@
 /** `sandflow jobs list` and `sandflow fanout list`. */
 import type { Client } from '@temporalio/client';
 import { scheduleLabel } from '../../addresses/schedule-addresses.js';
-import type { Config } from '../../config.js';
 import { endText } from '../../protocol/shortfall.js';
 import type { ListedWorkflow, ListJobsOptions } from '../../workflow-client/list-executions.js';
 import type { CommandContext } from '../command.js';
@@ -9,7 +8,6 @@ import { withPlatform } from '../connect/with-platform.js';
 import { parseLabelPairs } from '../labels.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
-import { programName } from '../program-name.js';
 import { ageText, parseCount, parseSince } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { ListOptions } from './options.js';
@@ -50,17 +48,6 @@ export function filterOf(
   return { since: parseSince(since, nowMs), labels: { ...parseLabelPairs(label), ...ofSchedule }, outcome };
 }
 
-/** @throws UsageError for filters that find nothing, because jobs are started without search attributes */
-export function requireSetting(
-  { outcome, batch, sandbox, blocked, after }: Partial<ListJobsOptions>,
-  { searchAttributes }: Pick<Config, 'searchAttributes'>,
-): void {
-  const given = Object.entries({ outcome, batch, sandbox, blocked, after }).find(([, value]) => value !== undefined);
-  if (!given || searchAttributes) return;
-  const mend = `run \`${programName} jobs attributes\` once, and set SANDFLOW_SEARCH_ATTRIBUTES=on for whatever starts jobs`;
-  throw new UsageError(`--${given[0]} needs search attributes: ${mend}.`);
-}
-
 /** `sandflow jobs attributes`. */
 export async function addAttributes(options: { readonly json?: boolean }, context: CommandContext): Promise<void> {
   const { registerSearchAttributes } = await import('../../workflow-client/search-attributes.js');
@@ -92,17 +79,16 @@ function listCommand<Row extends ListedWorkflow>(
     if (open && failed) throw new UsageError('--failed lists what has ended: it cannot be used with --open.');
     const nowMs = Date.now();
     const { batch, sandbox, blocked, after } = given;
+    if (batch && (given.schedule ?? given.label[0]))
+      throw new UsageError('--batch lists items, which have no labels: it cannot be used with --label or --schedule.');
     const filter = { open, failed, batch, sandbox, blocked, after, ...filterOf(given, nowMs) };
     const read = await load();
-    const { hasFailed, placeOf } = await import('../../workflow-client/list-executions.js');
-    const { found, pages } = await withPlatform(context, {}, async ({ temporal, config }) => {
-      requireSetting(filter, config);
-      const all = await read(temporal, { deployment: config.deployment, ...filter, limit: limit + 1 });
-      return { found: all, pages: config.searchAttributes };
-    });
+    const { hasFailed } = await import('../../workflow-client/list-executions.js');
+    const found = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
+      read(temporal, { deployment, ...filter, limit: limit + 1 }),
+    );
     const rows = found.slice(0, limit);
-    const last = found.length > limit ? rows.at(-1) : undefined;
-    const next = last ? placeOf({ startedAt: last.startedAt, jobId: table.idAndText(last)[0] }) : null;
+    const next = found.length > limit ? rows.at(-1)?.place : null;
     const cells = (row: Row) => {
       const [id, text] = table.idAndText(row);
       const unreadable = row.unreadable ? `(cannot be read: ${row.unreadable.code})` : '';
@@ -117,11 +103,10 @@ function listCommand<Row extends ListedWorkflow>(
     const colours = (row: Row) =>
       [null, hasFailed(row) ? (row.outcome === 'completed' ? 'yellow' : 'red') : null] as const;
     const none = `No ${name} found.`;
-    const more = pages ? { next } : {};
-    printList(io, json, { [name]: rows }, { none, more, header: table.header, cells, colours, last: 'cut' });
+    printList(io, json, { [name]: rows }, { none, more: { next }, header: table.header, cells, colours, last: 'cut' });
     if (json) return;
-    const option = pages ? `--after ${next}` : `--limit ${Math.min(10 * limit, mostListed)}`;
-    if (next) io.stderr.write(`There are more ${name}: ${option}\n`);
+    if (next)
+      io.stderr.write(`There are more ${name}: --limit ${Math.min(10 * limit, mostListed)}, or --after ${next}\n`);
     const reasons = [...new Set(rows.flatMap(({ unreadable }) => unreadable?.message ?? []))];
     for (const reason of reasons.slice(0, maxReasons)) io.stderr.write(`${reason}\n`);
     if (reasons.length > maxReasons) io.stderr.write(`… and ${reasons.length - maxReasons} more reasons\n`);

@@ -10,7 +10,7 @@ const blockedText = 'only jobs that are blocked (needs search attributes)';
 
 export const declareList = (parent: Parent) =>
   declareListOf(parent, 'jobs')
-    .option('--batch <id>', 'only jobs and items of this batch (needs search attributes)')
+    .option('--batch <id>', 'only items of this batch (needs search attributes)')
     .option('--sandbox <id>', 'only jobs and items with this sandbox (needs search attributes)')
     .option('--blocked', blockedText);
 
@@ -23,7 +23,6 @@ export const declareAttributes = (parent: Parent) =>
 /** The options of a command that acts on one job, or on those that filters choose. */
 const withSelection = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
   withFilters(command, 'jobs')
-    .option('--blocked', blockedText)
     .option('--dry-run', 'show the jobs that would be chosen, without changes')
     .option('--yes', 'skip the confirmation for chosen jobs')
     .option('--json', 'print one JSON object on stdout');
@@ -154,7 +153,8 @@ export const declareCancel = (parent: Parent) =>
       .command('cancel')
       .description('Cancel a job, or many: interrupt its agent, then stop, delete or keep its sandbox')
       .argument('[job]', 'id of the job')
-      .option('--open', 'every job that runs'),
+      .option('--open', 'every job that runs')
+      .option('--blocked', blockedText),
   )
     .option('--wait', 'wait until the job has ended')
     .addHelpText('after', cancelHelp);
@@ -165,7 +165,8 @@ export const declareResolve = (parent: Parent) =>
       .command('resolve')
       .description('Resolve a call whose outcome is unknown, of one job or of many')
       .argument('[job]', 'id of the job')
-      .option('--open', 'every job that waits for a decision'),
+      .option('--open', 'every job that waits for a decision')
+      .option('--blocked', blockedText),
   )
     .option('--sent', 'the call took effect: adopt its result')
     .option('--resend', 'the call had no effect: send it again')

@@ -6,6 +6,7 @@ import {
   type WorkflowExecutionDescription,
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
+  type WorkflowOptions,
 } from '@temporalio/client';
 import { jobIdProblem, jobWorkflowId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
@@ -23,7 +24,7 @@ import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindEr
 import { contentDigest } from '../input-digest.js';
 import type { StartJobOptions } from '../jobs/job-client.js';
 import { type Labels, parseLabels } from '../labels.js';
-import { startAttributes } from '../search-attributes.js';
+import { requireSearchAttributes } from '../search-attributes.js';
 import { keepFanoutTexts } from '../store-texts.js';
 import { bad, badBatch, checkFanoutSize, type NewFanout, parseFanoutInput } from './fanout-input.js';
 
@@ -63,11 +64,6 @@ export interface FanoutMemo extends OutcomeMemo, BatchEndMemo, TextInSummariesMe
   readonly labels?: Labels;
 }
 
-interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue' | 'searchAttributes'> {
-  readonly memo: FanoutMemo;
-  readonly workflowIdReusePolicy: WorkflowIdReusePolicy;
-}
-
 /**
  * Starts a batch that `prepareFanout` has checked, and which then waits for its items. An existing batch with this id is
  * not changed. Safe to repeat and to call concurrently: Temporal ensures that only one caller starts the batch.
@@ -77,11 +73,11 @@ interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue' | 'sea
 export async function startPrepared(
   client: Client,
   { checked, memo }: PreparedFanout,
-  options: Pick<StartFanoutOptions, 'taskQueue' | 'searchAttributes'>,
+  { taskQueue, searchAttributes }: Pick<StartFanoutOptions, 'taskQueue' | 'searchAttributes'>,
 ): Promise<StartedFanout> {
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
-    return await launchBatch(client, checked, { ...options, memo, workflowIdReusePolicy });
+    return await launchBatch(client, checked, { taskQueue, memo, workflowIdReusePolicy, searchAttributes });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const there = await describeFanout(client, checked);
@@ -126,17 +122,20 @@ export async function prepareFanout(
 export async function launchBatch(
   client: Client,
   input: BatchInput,
-  { taskQueue, memo, workflowIdReusePolicy, searchAttributes }: LaunchBatchOptions,
+  {
+    searchAttributes,
+    ...options
+  }: Pick<WorkflowOptions, 'taskQueue' | 'workflowIdReusePolicy'> &
+    Pick<StartFanoutOptions, 'searchAttributes'> & { readonly memo: FanoutMemo },
 ): Promise<StartedFanout> {
   const handle = await client.workflow.start<(input: BatchInput) => Promise<unknown>>(workflowTypes.forkFanout, {
-    taskQueue,
-    workflowIdReusePolicy,
+    ...options,
     workflowId: jobWorkflowId(input.deployment, input.batchId),
     args: [input],
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
     priority: taskPriority(input.policy, input.batchId),
-    memo: { ...memo },
-    typedSearchAttributes: await startAttributes(client, searchAttributes, input.batchId),
+    memo: { ...options.memo },
+    typedSearchAttributes: searchAttributes ? await requireSearchAttributes(client, input.batchId) : undefined,
     staticSummary: input.title ?? input.batchId,
   });
   return { started: true, runId: handle.firstExecutionRunId };

@@ -11,14 +11,12 @@ import { requireOptions } from '../../settings/required-options.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { contentDigest } from '../input-digest.js';
 import { earlierExecution, stillRuns } from './earlier-execution.js';
-import { type FanoutAddress, launchBatch, type StartedFanout } from './fanout-client.js';
+import { type FanoutAddress, launchBatch, type StartedFanout, type StartFanoutOptions } from './fanout-client.js';
 import { bad, parseFanoutInput } from './fanout-input.js';
 import type { ResumePlan } from './plan-resume.js';
 
 /** Options of resuming a batch. */
-export interface ResumeFanoutOptions {
-  /** Task queue of the workers that run jobs. */
-  readonly taskQueue: string;
+export interface ResumeFanoutOptions extends Pick<StartFanoutOptions, 'taskQueue' | 'searchAttributes'> {
   /** Whether items that failed are tried again, each as its next generation. Default: true. */
   readonly retryFailed?: boolean;
   /** Replaces parts of the policy, such as the budget or the deadline. Default: the policy does not change. */
@@ -30,8 +28,6 @@ export interface ResumeFanoutOptions {
   readonly plan?: ResumePlan;
   /** The result store, which the workers use too. Needed only for a plan; checked for the items of the batch. */
   readonly results?: ResultStore;
-  /** As for `startJob`, for the batch and its items. Default: false. */
-  readonly searchAttributes?: boolean;
 }
 
 /**

@@ -37,7 +37,7 @@ import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../
 import { inputDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
 import { parseWith } from '../parse-with.js';
-import { startAttributes } from '../search-attributes.js';
+import { requireSearchAttributes } from '../search-attributes.js';
 import { promptStepSchema } from '../settings/setting-schemas.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
 import { badJob, checkJobSize, parseJobInput, resolutionSchema } from './job-input.js';
@@ -115,7 +115,6 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
   requireOptions(options, { taskQueue: 'a text' });
   const { checked, memo, summary } = await prepareJob(client, input, options);
   const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
-  const typedSearchAttributes = await startAttributes(client, options.searchAttributes);
   try {
     const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(
       workflowTypes.createThenPrompt,
@@ -129,7 +128,7 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
         priority: taskPriority(checked),
         memo: { ...memo },
-        typedSearchAttributes,
+        typedSearchAttributes: options.searchAttributes ? await requireSearchAttributes(client) : undefined,
         staticSummary: summary,
       },
     );

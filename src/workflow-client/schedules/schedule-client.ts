@@ -23,7 +23,7 @@ import { payloadBytes } from '../../texts/length.js';
 import { isTimeZone } from '../../texts/time-zone.js';
 import { checkDeployment } from '../cleanups/cleanup-input.js';
 import { parseWith } from '../parse-with.js';
-import { startAttributes } from '../search-attributes.js';
+import { requireSearchAttributes } from '../search-attributes.js';
 import { cronProblem } from './cron-problem.js';
 
 /** Identifies a schedule. */
@@ -71,7 +71,7 @@ export async function putSchedule(client: Client, options: PutScheduleOptions): 
   requireClient(client);
   requireOptions(options, { taskQueue: 'a text', work: 'an object', times: 'an object' });
   checkSchedule(options);
-  if (options.work.kind !== 'cleanup') await startAttributes(client, options.work.searchAttributes);
+  if (options.work.kind !== 'cleanup' && options.work.searchAttributes) await requireSearchAttributes(client);
   const { deployment, name, ifExists = 'refuse' } = options;
   const wanted = temporalSchedule(options);
   try {

@@ -46,13 +46,8 @@ export async function scheduledJob(
   const given = { ...options, labels: withSchedule(options) };
   const { checked, memo, summary } = await prepareJob(client, { ...input, jobId: options.schedule }, given);
   const { jobId: _, ...rest } = checked;
-  return {
-    kind: 'job',
-    input: rest,
-    memo: { ...memo },
-    summary,
-    searchAttributes: options.searchAttributes || undefined,
-  };
+  const { searchAttributes } = options;
+  return { kind: 'job', input: rest, memo: { ...memo }, summary, searchAttributes };
 }
 
 const needsStore =
@@ -74,7 +69,7 @@ export async function scheduledBatch(
 ): Promise<ScheduledBatch> {
   requireClient(client);
   requireOptions({ items }, { items: 'an object' });
-  const { results } = options;
+  const { results, searchAttributes } = options;
   if (!results) throw bad(needsStore);
   const given = { ...options, labels: withSchedule(options) };
   const { checked, memo } = await prepareFanout(client, { ...input, batchId: options.schedule }, given);
@@ -95,7 +90,7 @@ export async function scheduledBatch(
     summary,
     itemsRef: await keep(results, stored),
     items: count,
-    searchAttributes: options.searchAttributes || undefined,
+    searchAttributes,
   };
 }
 

@@ -10,7 +10,14 @@ interface Execution {
   readonly start: number;
   /** In seconds; undefined while it runs. */
   readonly end?: number;
+  /** Outcome in its search attributes, of one whose memo cannot be read. */
+  readonly shown?: string;
 }
+
+const attributes = (outcome: string) => {
+  const metadata = { encoding: Buffer.from('json/plain'), type: Buffer.from('Keyword') };
+  return { indexedFields: { SandflowOutcome: { metadata, data: Buffer.from(JSON.stringify(outcome)) } } };
+};
 
 function serverWith(executions: readonly Execution[]) {
   const read: string[] = [];
@@ -29,13 +36,17 @@ function serverWith(executions: readonly Execution[]) {
     const page = asked.slice(from, to);
     read.push(...page.map(({ id }) => id));
     return {
-      executions: page.map(({ id, start, end }) =>
+      executions: page.map(({ id, start, end, shown }) =>
         proto.temporal.api.workflow.v1.WorkflowExecutionInfo.fromObject({
           execution: { workflowId: `sf-d-${id}`, runId: `${id}-${start}` },
           type: { name: 'x' },
           status: end === undefined ? 1 : 2,
           startTime: { seconds: start },
           closeTime: end === undefined ? null : { seconds: end },
+          ...(shown && {
+            memo: { fields: { outcome: { data: Buffer.from('?') } } },
+            searchAttributes: attributes(shown),
+          }),
         }),
       ),
       nextPageToken: Buffer.from(to < asked.length ? String(to) : ''),
@@ -83,4 +94,20 @@ it('the newest batches are found on later pages, which are read no further than 
   );
   expect(more.filter(({ batchId }) => batchId === 'again')).toMatchObject([{ status: 'running' }]);
   expect(more).toHaveLength(188);
+});
+
+it('one whose memo cannot be read may have a shortfall, so it has failed, whatever its search attributes say', async () => {
+  const { client } = serverWith([{ id: 'locked', start: 10, end: 20, shown: 'completed' }]);
+  const rows = await listJobs(client, { deployment: 'd', failed: true });
+  expect(rows).toMatchObject([{ jobId: 'locked', outcome: null, unreadable: { code: 'unreadable' } }]);
+});
+
+it('a page begins behind a place, and refuses what is none', async () => {
+  const { client } = serverWith(['a', 'b', 'c'].map((id) => ({ id, start: 10 })));
+  const [first] = await listJobs(client, { deployment: 'd', limit: 1 });
+  expect(first?.place).toBe('1970-01-01T00:00:10.000Z/c');
+  const rest = await listJobs(client, { deployment: 'd', after: first?.place ?? '' });
+  expect(rest.map(({ jobId }) => jobId)).toEqual(['b', 'a']);
+  for (const after of ['c', '10/c', '1970-01-01/c', '1970-01-01T00:00:10.000Z', ''])
+    await expect(listJobs(client, { deployment: 'd', after })).rejects.toMatchObject({ code: 'bad_argument' });
 });

@@ -167,7 +167,7 @@ async function executeItem(chunk: ChunkState, slot: Slot): Promise<ItemSummary> 
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       memo: { execution: executionOf(chunk.input.batchKey), ...textInSummariesMemo() },
-      ...partAttributes('job'),
+      ...partAttributes('item'),
       staticSummary: slot.item.id,
     });
   const child = await chunk.counting(() => chunk.starts.within(input, start));

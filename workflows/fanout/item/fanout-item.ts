@@ -9,7 +9,6 @@ import {
   condition,
   type ExternalWorkflowHandle,
   getExternalWorkflowHandle,
-  makeContinueAsNewFunc,
   sleep,
 } from '@temporalio/workflow';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
@@ -22,7 +21,8 @@ import { handleMessages } from '../../job/handlers.js';
 import { JobState } from '../../job/job-state.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
 import { storing } from '../../shared/activity-options.js';
-import { carriedAttributes, showAttributes } from '../../shared/search-attributes.js';
+import { showAttributes } from '../../shared/search-attributes.js';
+import { continueWithStart } from '../../shared/start-memo.js';
 import { endFork } from '../chunk/end-fork.js';
 import { endingOf, itemResult, itemSummary, type StartedItemResult } from './result.js';
 
@@ -49,8 +49,8 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
   const result = await runJob(job);
   if (result === continuesAsNew) {
     await condition(allHandlersFinished);
-    const attributes = carriedAttributes(new Date(job.carried.startedAtMs).toISOString());
-    return makeContinueAsNewFunc<typeof fanoutItem>(attributes)({ ...input, carried: job.carry() });
+    const startedAt = new Date(job.carried.startedAtMs).toISOString();
+    return continueWithStart<typeof fanoutItem>(startedAt, { ...input, carried: job.carry() });
   }
   recordKeptFork(job);
   showAttributes({ outcome: result.outcome, sandbox: result.sandboxId, blocked: null });

@@ -23,7 +23,6 @@ import { sandboxNameOf } from '../../job/idempotency-key.js';
 import { followProxies, longFollow } from '../../shared/activity-options.js';
 import { addApiCalls } from '../../shared/count-api-calls.js';
 import { JobTermination, jobError } from '../../shared/job-termination.js';
-import { partAttributes } from '../../shared/search-attributes.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { BatchState } from '../batch/batch-state.js';
 import { readLasting, sourceJob } from './caller.js';
@@ -78,7 +77,6 @@ async function start(batch: BatchState, input: JobInput, workflowId: string): Pr
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       memo: { execution: executionOf(batch.batchKey), ...textInSummariesMemo() },
-      ...partAttributes('job'),
       workflowIdReusePolicy:
         batch.input.resume === undefined
           ? WorkflowIdReusePolicy.REJECT_DUPLICATE
