@@ -39,7 +39,8 @@ export async function removeForgotten(
     for await (const folder of foldersOf(list(start), deployment)) {
       signal.throwIfAborted();
       done.folders += 1;
-      if (folder.newestMs > nowMs - asked.retentionMs && folder.newestMs < Number.POSITIVE_INFINITY)
+      // A time in the future is none at which a job ran.
+      if (folder.newestMs > nowMs - asked.retentionMs && folder.newestMs <= nowMs)
         newest = [...newest, folder].sort((a, b) => b.newestMs - a.newestMs).slice(0, 10);
       if (!(folder.newestMs < beforeMs) || found.length >= maxFolders) continue;
       if (await isForgotten(client, folder.workflowId)) found.push(folder);
@@ -57,6 +58,7 @@ export async function removeForgotten(
     signal.throwIfAborted();
     if (!(await isForgotten(client, workflowId))) return;
     let stayed = 0;
+    const before = done.objects;
     for await (const object of list(folder)) {
       signal.throwIfAborted();
       // A job of the same id may have started since.
@@ -67,7 +69,7 @@ export async function removeForgotten(
       } else if ((await results.find(object.key)) !== null) stayed += 1;
     }
     if (stayed > 0) problem ??= `${folder}: the store removes ${stayed} of its objects not`;
-    else done.removed += 1;
+    else if (done.objects > before) done.removed += 1;
   };
   for (const folder of due)
     await removeFolder(folder).catch((error) => {

@@ -181,6 +181,16 @@ describe('a removal', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('asks about no job from the future, and counts no folder of which nothing went', async () => {
+    await young();
+    await stored(idOf('future'), -400);
+    const key = await stored(idOf('a'), 40);
+    const at = new Date();
+    const onDue = () => utimes(join(home, 'results', key), at, at);
+    expect(await remove({ onDue })).toMatchObject({ folders: 3, removed: 0, objects: 0, problem: null });
+    expect(await isThere(key)).toBe(true);
+  });
+
   it('says what the store does not remove', async () => {
     await young();
     const key = await stored(idOf('a'), 40);
