@@ -1,6 +1,6 @@
 /**
- * Makes an HTTP exchange in exactly one attempt. Its answer is a stream, or the whole body. An abort reaches the socket. Errors say whether
- * the request may have been sent. Only data that the reader has not taken yet is in memory.
+ * Makes an HTTP exchange in exactly one attempt. Its answer is a stream, or the whole body. An abort reaches the socket.
+ * Errors say whether the request may have been sent. Only data that the reader has not taken yet is in memory.
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';

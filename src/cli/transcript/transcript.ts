@@ -145,9 +145,9 @@ function isEarly({ promptId }: SandboxHistoryEvent, { prompts }: Pick<KnownOfJob
 
 /**
  * Returns a filter for the pages of one history, in order: a job may continue the conversation of another one, and what
- * that has from before is left out. A conversation begins for the job with the first event of one
- * of its prompts. Events that name no prompt are kept, and so are all events of a conversation if the job does not know
- * the id of its first prompt there.
+ * that has from before is left out. A conversation begins for the job with the first event of one of its prompts. Events
+ * that name no prompt are kept, and so are all events of a conversation if the job does not know the id of its first
+ * prompt there.
  */
 function createOwnEvents(): (
   events: readonly SandboxHistoryEvent[],
