@@ -32,7 +32,7 @@ export interface ReadFirst {
   readonly before: () => BeforeRequest | null;
   look(): Promise<Sandbox>;
   /**
-   * Makes the call after Temporal has recorded `before`. A cancel does not abort the call, because its effect would
+   * Makes the call after Temporal has recorded `before`, in the input or by a heartbeat. A cancel does not abort the call, because its effect would
    * then be unknown.
    */
   send<T>(before: BeforeRequest, make: () => Promise<T>): Promise<T>;
@@ -44,6 +44,8 @@ export interface ReadFirstOptions {
   readonly sandboxId: string;
   /** The state before an earlier activity sent the same request. Default: nothing was sent. */
   readonly before?: BeforeRequest | null | undefined;
+  /** The state before this activity, if its input has it: then nothing needs to be recorded. Default: it is recorded. */
+  readonly given?: BeforeRequest | undefined;
   /** How long a 404 must last to be final, in ms. Default: 90 s. */
   readonly readLagMs?: number | undefined;
 }
@@ -59,11 +61,13 @@ export interface SentBefore {
  */
 export async function readFirst<T>(
   client: SandboxClient,
-  { sandboxId, before = null, readLagMs = defaultReadLagMs }: ReadFirstOptions,
+  { sandboxId, before = null, given, readLagMs = defaultReadLagMs }: ReadFirstOptions,
   body: (tools: ReadFirst) => Promise<T>,
 ): Promise<T> {
   const attempt = currentAttempt();
-  let memory = rememberedOf(activityInfo().heartbeatDetails) ?? { before, missingSinceMs: null };
+  // An earlier attempt that left no details may have sent the request, if it had nothing to record before.
+  const mayBeSent = attempt.attempt > 1 ? (given ?? null) : null;
+  let memory = rememberedOf(activityInfo().heartbeatDetails) ?? { before: before ?? mayBeSent, missingSinceMs: null };
   let isBeating = false;
   const remember = async (next: Partial<Memory>) => {
     memory = { ...memory, ...next };
@@ -81,7 +85,8 @@ export async function readFirst<T>(
     async send(found, make) {
       attempt.signal.throwIfAborted();
       const isFirst = memory.before === null;
-      if (isFirst) await remember({ before: found });
+      if (isFirst && found.previousStopId === given?.previousStopId) memory = { ...memory, before: found };
+      else if (isFirst) await remember({ before: found });
       try {
         return await attempt.call(make);
       } catch (error) {

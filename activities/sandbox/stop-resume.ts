@@ -54,7 +54,7 @@ export type StopAnswer =
 export function stopSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function stopSandbox(input: StopSandboxInput): Promise<StopAnswer> {
     const { transcript, result, ...call } = input;
-    return readFirst(client, input, async (tools) => {
+    return readFirst(client, { ...input, given: stateIn(input) }, async (tools) => {
       const resultRef = result && (await storeBeforeEnd(results, result));
       if (transcript) await storeTranscript({ client, results, attempt: tools.attempt }, transcript);
       try {
@@ -104,6 +104,12 @@ async function stopOnce(
   const settled = answerOf(await look(), before);
   if (settled) return settled;
   throw new UnexpectedResponseError('stopSandbox', 202, 'stop', 'is not a stop of this sandbox');
+}
+
+/** The state before the request, if the input shows a sandbox that nobody stops. */
+function stateIn({ seen }: StopSandboxInput): BeforeRequest | undefined {
+  if (seen === undefined || decideStop(seen.view, null) !== 'ask') return undefined;
+  return { previousStopId: seen.view.stop?.id ?? null };
 }
 
 /** True if the sandbox was just seen running, and nothing was sent since. */

@@ -1,10 +1,11 @@
-import { type NativeConnection, TransportError, Worker, type WorkerOptions } from '@temporalio/worker';
+import { type NativeConnection, TransportError, type Worker, type WorkerOptions } from '@temporalio/worker';
 import type { ActivityDependencies } from '../../activities/index.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { requireOptions } from '../settings/required-options.js';
 import { clientOfWorker } from '../temporal/connect-worker.js';
 import { createProbe, type Probe } from '../temporal/probe.js';
 import { checkParts, mainQueue, otherQueues, queuesPlugin, type SandflowParts } from './queues.js';
+import { WatchedWorker } from './workflow-threads.js';
 
 /** An activity of your own. Its arguments and its result must be JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: only `any` accepts the parameters of every function
@@ -100,7 +101,7 @@ export async function createSandflowWorker(given: SandflowWorkerOptions): Promis
 export async function createAll(queues: readonly WorkerOptions[]): Promise<Worker[]> {
   const workers: Worker[] = [];
   try {
-    for (const queue of queues) workers.push(await Worker.create(queue));
+    for (const queue of queues) workers.push(await WatchedWorker.create(queue));
     return workers;
   } catch (error) {
     // A worker holds the connection until it has run.

@@ -1,0 +1,46 @@
+/** A workflow that does not return. Gate; costs some 5 CPU seconds. */
+import { randomBytes } from 'node:crypto';
+import { Client } from '@temporalio/client';
+import { DefaultLogger, type LogEntry, NativeConnection, Runtime } from '@temporalio/worker';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { WatchedWorker } from '../../src/worker/workflow-threads.js';
+import { goOn, type spin, type waits } from './own/hanging.js';
+
+const logged: LogEntry[] = [];
+Runtime.install({ logger: new DefaultLogger('ERROR', (entry) => void logged.push(entry)) });
+
+it('a workflow that never returns fails its own task, and those beside it go on', async () => {
+  const taskQueue = `hanging-${randomBytes(4).toString('hex')}`;
+  const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+  const workflowsPath = new URL('own/hanging.ts', import.meta.url).pathname;
+  const worker = await WatchedWorker.create({ connection, taskQueue, workflowsPath, isolateExecutionTimeout: '1s' });
+  const running = worker.run();
+  onTestFinished(async () => {
+    worker.shutdown();
+    await running;
+    await connection.close();
+  });
+  const { workflow } = new Client({ connection });
+  const start = <T extends typeof waits | typeof spin>(type: string) =>
+    workflow.start<T>(type, { taskQueue, workflowId: `${taskQueue}-${type}` } as never);
+  const before = await start<typeof waits>('waits');
+  const hasBegun = async () =>
+    (await before.fetchHistory()).events?.some((event) => event.workflowTaskCompletedEventAttributes);
+  await expect.poll(hasBegun).toBe(true);
+
+  const hanging = await start<typeof spin>('spin');
+  onTestFinished(async () => void (await hanging.terminate()));
+  const failures = async () =>
+    ((await hanging.fetchHistory()).events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) =>
+      failed ? [failed.failure?.message] : [],
+    );
+  await expect.poll(failures, { timeout: 20_000 }).not.toEqual([]);
+  const { runId } = await hanging.describe();
+  expect(await failures()).toEqual([`The workflow ${runId} did not return within 1000 ms`]);
+  expect(logged).toContainEqual(
+    expect.objectContaining({ message: expect.stringContaining('did not return in time') }),
+  );
+
+  await before.signal(goOn);
+  expect(await before.result()).toBe('went on');
+});
