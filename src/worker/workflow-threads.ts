@@ -37,6 +37,8 @@ interface OpenRequest {
 /** A thread is silent only if it is at this many looks: a process that stood still has not read the answers. */
 const looks = 10;
 
+class HangingWorkflowError extends Error {}
+
 /**
  * If the threads answer nothing for `limitMs` although requests wait, ends them and starts others. All their workflows
  * fail the next task, and are then replayed.
@@ -47,24 +49,27 @@ async function watchThreads(
 ): Promise<WorkflowCreator> {
   const open = new Set<OpenRequest>();
   let silentLooks = 0;
+  let isEnding = false;
   let threads = start();
   await threads;
 
-  const look = async () => {
+  const replace = ({ runId }: OpenRequest) => {
+    logger.error('A workflow did not return in time. Its thread was ended, and its workflows begin again.', { runId });
+    threads.then(endAll, () => undefined);
+    if (!isEnding) threads = start();
+    // The next request finds a failure to start.
+    threads.catch(() => undefined);
+    const requests = [...open];
+    open.clear();
+    for (const { fail } of requests)
+      fail(new HangingWorkflowError(`The workflow ${runId} did not return within ${limitMs} ms`));
+  };
+  const look = () => {
     const [oldest] = open;
     silentLooks = oldest ? silentLooks + 1 : 0;
     if (!oldest || silentLooks < looks) return;
     silentLooks = 0;
-    const ended = (await threads) as Threads;
-    threads = start();
-    // The next request finds a failure to start.
-    threads.catch(() => undefined);
-    const { runId } = oldest;
-    logger.error('A workflow did not return in time. Its thread was ended, and its workflows begin again.', { runId });
-    const requests = [...open];
-    open.clear();
-    for (const { fail } of requests) fail(new Error(`The workflow ${runId} did not return within ${limitMs} ms`));
-    for (const { workerThread } of ended.workerThreadClients ?? []) void workerThread.terminate();
+    replace(oldest);
   };
   const timer = setInterval(look, limitMs / looks).unref();
 
@@ -79,25 +84,36 @@ async function watchThreads(
       ask().then(resolve, fail).finally(settle);
     });
 
-  const watched = (runId: string, workflow: Workflow, of: Promise<WorkflowCreator>): Workflow => ({
+  const watched = (runId: string, workflow: Workflow, own: Promise<WorkflowCreator>): Workflow => ({
     async activate(activation) {
-      if (of !== threads) throw new Error('The thread of the workflow was ended');
+      if (own !== threads) throw new Error('The thread of the workflow was ended');
       return answered(runId, () => workflow.activate(activation));
     },
-    getAndResetSinkCalls: async () => (of === threads ? answered(runId, () => workflow.getAndResetSinkCalls()) : []),
-    dispose: async () => (of === threads ? answered(runId, () => workflow.dispose()) : undefined),
+    getAndResetSinkCalls: async () => (own === threads ? answered(runId, () => workflow.getAndResetSinkCalls()) : []),
+    dispose: async () => (own === threads ? answered(runId, () => workflow.dispose()) : undefined),
   });
 
   return {
     async createWorkflow(options) {
-      const of = threads;
+      const own = threads;
       const { runId } = options.info;
-      const creator = await of;
-      return watched(runId, await answered(runId, () => creator.createWorkflow(options)), of);
+      const creator = await own;
+      return watched(runId, await answered(runId, () => creator.createWorkflow(options)), own);
     },
     async destroy() {
+      isEnding = true;
       const last = await threads;
-      await answered('', () => last.destroy()).finally(() => clearInterval(timer));
+      try {
+        await answered('', () => last.destroy());
+      } catch (error) {
+        if (!(error instanceof HangingWorkflowError)) throw error;
+      } finally {
+        clearInterval(timer);
+      }
     },
   };
+}
+
+function endAll({ workerThreadClients = [] }: Threads): void {
+  for (const { workerThread } of workerThreadClients) void workerThread.terminate();
 }

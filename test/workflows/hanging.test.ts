@@ -9,7 +9,7 @@ import { goOn, type spin, type waits } from './own/hanging.js';
 const logged: LogEntry[] = [];
 Runtime.install({ logger: new DefaultLogger('ERROR', (entry) => void logged.push(entry)) });
 
-it('a workflow that never returns fails its own task, and those beside it go on', async () => {
+async function startWorker() {
   const taskQueue = `hanging-${randomBytes(4).toString('hex')}`;
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
   const workflowsPath = new URL('own/hanging.ts', import.meta.url).pathname;
@@ -17,23 +17,33 @@ it('a workflow that never returns fails its own task, and those beside it go on'
   const isBrief = { isolateExecutionTimeout: '1s' };
   const worker = await WatchedWorker.create({ connection, taskQueue, workflowsPath, ...isBrief });
   const running = worker.run();
-  onTestFinished(async () => {
-    worker.shutdown();
+  const end = async () => {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
     await running;
+  };
+  onTestFinished(async () => {
+    await end();
     await connection.close();
   });
   const { workflow } = new Client({ connection });
-  const start = <T extends typeof waits | typeof spin>(type: string) =>
-    workflow.start<T>(type, { taskQueue, workflowId: `${taskQueue}-${type}` } as never);
+  const start = async <T extends typeof waits | typeof spin>(type: string) => {
+    const handle = await workflow.start<T>(type, { taskQueue, workflowId: `${taskQueue}-${type}` } as never);
+    onTestFinished(async () => void (await handle.terminate().catch(() => undefined)));
+    const events = async () => (await handle.fetchHistory()).events ?? [];
+    return { ...handle, events };
+  };
+  return { start, end };
+}
+
+it('a workflow that never returns fails its own task, and those beside it go on', async () => {
+  const { start } = await startWorker();
   const before = await start<typeof waits>('waits');
-  const hasBegun = async () =>
-    (await before.fetchHistory()).events?.some((event) => event.workflowTaskCompletedEventAttributes);
+  const hasBegun = async () => (await before.events()).some((event) => event.workflowTaskCompletedEventAttributes);
   await expect.poll(hasBegun).toBe(true);
 
   const hanging = await start<typeof spin>('spin');
-  onTestFinished(async () => void (await hanging.terminate()));
   const failures = async () =>
-    ((await hanging.fetchHistory()).events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) =>
+    (await hanging.events()).flatMap(({ workflowTaskFailedEventAttributes: failed }) =>
       failed ? [failed.failure?.message] : [],
     );
   await expect.poll(failures, { timeout: 20_000 }).not.toEqual([]);
@@ -45,4 +55,12 @@ it('a workflow that never returns fails its own task, and those beside it go on'
 
   await before.signal(goOn);
   expect(await before.result()).toBe('went on');
+});
+
+it('a worker that drains while a workflow does not return ends', async () => {
+  const { start, end } = await startWorker();
+  const hanging = await start<typeof spin>('spin');
+  const hasBegun = async () => (await hanging.events()).some((event) => event.workflowTaskStartedEventAttributes);
+  await expect.poll(hasBegun).toBe(true);
+  await end();
 });
