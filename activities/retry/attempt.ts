@@ -158,7 +158,8 @@ export function fitting<T>(value: T): T {
 
 /** The interval between the heartbeats of this activity, in ms. */
 export function heartbeatEveryMs(): number {
-  return (activityInfo().heartbeatTimeoutMs ?? 10_000) * shareOfHeartbeatTimeout;
+  // Zero without one.
+  return (activityInfo().heartbeatTimeoutMs || 10_000) * shareOfHeartbeatTimeout;
 }
 
 export interface YoungFollowOptions {
