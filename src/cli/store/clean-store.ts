@@ -10,7 +10,7 @@ import { oneLine } from '../output/terminal-safe.js';
 import { anyLength, formatBytes, parseCount, parseDurationMs, plural } from '../units.js';
 import type { CleanOptions } from './options.js';
 
-/** Shows what it would remove, asks, and says what it did. @returns 1 if something that is due was not removed */
+/** Shows what it would remove, asks, and says what it did. @returns 1 if something that is due was not removed, 130 after Ctrl-C */
 export async function cleanStore(options: CleanOptions, context: CommandContext): Promise<number> {
   const { io } = context;
   const { dryRun, yes, json } = options;
@@ -32,6 +32,7 @@ export async function cleanStore(options: CleanOptions, context: CommandContext)
     const done = await removeForgotten(temporal, results, { deployment, dryRun, onDue, ...limits });
     if (json) printJson(io.stdout, { ...done, error: null });
     io.stderr.write(`${oneLine(removalText(done, dryRun ? 'due' : 'removed'))} (${formatBytes(done.bytes)}).\n`);
+    if (io.interrupted.aborted) return exitCodes.detached;
     return done.problem === null ? exitCodes.done : exitCodes.otherOutcome;
   });
 }

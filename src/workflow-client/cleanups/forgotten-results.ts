@@ -68,7 +68,7 @@ export async function removeForgotten(
         done.bytes += object.size;
       } else if ((await results.find(object.key)) !== null) stayed += 1;
     }
-    if (stayed > 0) problem ??= `${folder}: the store removes ${stayed} of its objects not`;
+    if (stayed > 0) problem ??= `${folder}: the store did not remove ${stayed} of its objects`;
     else if (done.objects > before) done.removed += 1;
   };
   for (const folder of due)
