@@ -196,7 +196,7 @@ describe('a removal', () => {
     const key = await stored(idOf('a'), 40);
     const { removed, problem } = await remove({}, { ...results, remove: async () => false });
     expect(removed).toBe(0);
-    expect(problem).toContain(`${idOf('a')}/: the store removes 1`);
+    expect(problem).toContain(`${idOf('a')}/: the store did not remove 1`);
     expect(await isThere(key)).toBe(true);
   });
 
