@@ -1,16 +1,12 @@
 /** Selects the sandboxes of `stop --all` and asks for confirmation. */
-import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
+import type { Sandbox } from '../../contract/records/sandbox-records.js';
+import { isOpenStop } from '../../contract/workflow-safe/states.js';
 import type { WorkInSandbox } from '../../workflow-client/sandbox-work.js';
 import { type AskingIo, confirmed } from '../confirmed.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { nameMatches } from '../sandboxes/list-sandboxes.js';
 import type { StopCommandOptions } from './options.js';
-
-/** True for a stop that has not ended. */
-export function isOpenStop(stop: Pick<StopOperation, 'status'> | null | undefined): boolean {
-  return stop?.status === 'pending' || stop?.status === 'failing';
-}
 
 /**
  * The sandboxes that match `pattern` and can be stopped. Excludes sandboxes that were never created, and archived

@@ -4,11 +4,10 @@ import { ownerWorkflowId } from '../../addresses/addresses.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import { dataKeptMs } from '../../contract/workflow-safe/limits.js';
 import { type PreservedWork, preservedWorkOf, unsavedWork } from '../../contract/workflow-safe/preserved-work.js';
-import { isUsable } from '../../contract/workflow-safe/states.js';
+import { isOpenStop, isUsable } from '../../contract/workflow-safe/states.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import { isDate } from '../../texts/is-date.js';
 import { ageText } from '../units.js';
-import { isOpenStop } from './choose-sandboxes.js';
 import { escalationStepText, requestText } from './stop-text.js';
 
 export interface KnownOfStop {
@@ -41,7 +40,8 @@ export function explainStop(known: KnownOfStop) {
   const state = stateOf(known, asking);
   const mine = (report?.requests ?? []).filter(({ stopId }) => stop !== null && stopId === stop.id);
   const failed = mine.flatMap((request) => request.failed ?? []).at(0) ?? null;
-  const kept = state === 'completed' && sandbox && stop ? keptByStop(sandbox, stop) : null;
+  const mayBeKept = state === 'completed' && sandbox && stop;
+  const kept = mayBeKept ? preservedWorkOf(sandbox, { requestedAt: stop.requestedAt ?? null }) : null;
   const since = sinceOf(state, stop, asking, failed?.since ?? null);
   const lastError = stop?.error ?? asking?.blocked?.message ?? null;
   return {
@@ -134,10 +134,6 @@ function nextOf(state: StopState, { sandbox, stop }: KnownOfStop): string | null
     case 'no_sandbox':
       return null;
   }
-}
-
-function keptByStop(sandbox: Sandbox, stop: StopOperation): PreservedWork | null {
-  return preservedWorkOf(sandbox, { requestedAt: stop.requestedAt ?? null });
 }
 
 const keptSentences: Readonly<Record<PreservedWork, string>> = {

@@ -2,13 +2,13 @@
 
 import { ownerWorkflowId } from '../../addresses/addresses.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
+import { isOpenStop } from '../../contract/workflow-safe/states.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printList } from '../output/table.js';
 import { programName } from '../program-name.js';
 import { ageText, anyLength, parseDurationMs } from '../units.js';
-import { isOpenStop } from './choose-sandboxes.js';
 import type { ListStopsOptions } from './options.js';
 
 export async function listStops(options: ListStopsOptions, context: CommandContext): Promise<void> {

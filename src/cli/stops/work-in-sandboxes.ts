@@ -1,10 +1,11 @@
 /** Finds the sandboxes of a stop in which jobs work. */
 import { ApiError } from '../../client/index.js';
 import type { Sandbox } from '../../contract/records/sandbox-records.js';
+import { isOpenStop } from '../../contract/workflow-safe/states.js';
 import { workIn } from '../../workflow-client/sandbox-work.js';
 import { createConcurrencyLimit } from '../connect/concurrency-limit.js';
 import type { Platform } from '../connect/platform.js';
-import { isOpenStop, type WorkBySandbox } from './choose-sandboxes.js';
+import type { WorkBySandbox } from './choose-sandboxes.js';
 
 /** How long the command waits for one answer, in ms. */
 const answerWithinMs = 5_000;
