@@ -1,5 +1,5 @@
 /** Looks up the owner of a sandbox in Temporal. */
-import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { executionOf } from '../../src/addresses/addresses.js';
 import {
   type KnownOfSandbox,
@@ -10,7 +10,7 @@ import {
   ownerToAsk,
   type SandboxEnd,
 } from '../../src/retention/index.js';
-import { lenientClient } from '../../src/temporal/readable-memos.js';
+import { describeIfThere, lenientClient } from '../../src/temporal/readable-memos.js';
 import { type ClosedExecution, endsIn, endsOf } from './sandbox-ends.js';
 
 /** Any other status, even one that is unknown today, counts as open. */
@@ -111,11 +111,6 @@ interface Described extends ClosedExecution {
 }
 
 async function describe(client: Client, workflowId: string, runId?: string): Promise<Described | undefined> {
-  try {
-    const seen = await lenientClient(client).workflow.getHandle(workflowId, runId).describe();
-    return { ...closedExecution(seen), firstRunId: seen.raw.workflowExecutionInfo?.firstRunId ?? '' };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
+  const seen = await describeIfThere(client, workflowId, runId);
+  return seen && { ...closedExecution(seen), firstRunId: seen.raw.workflowExecutionInfo?.firstRunId ?? '' };
 }

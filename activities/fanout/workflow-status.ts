@@ -6,7 +6,7 @@ import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { anySignal } from '../../src/os/any-signal.js';
 import type { ItemSummary } from '../../src/protocol/fanout/fanout-result.js';
 import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../src/protocol/job/job-result.js';
-import { lenientClient } from '../../src/temporal/readable-memos.js';
+import { describeIfThere } from '../../src/temporal/readable-memos.js';
 import { withHeartbeat, type YoungFollowOptions, youngForMs } from '../retry/attempt.js';
 
 /** Temporal's name of the status; `NOT_FOUND` for an unknown workflow. */
@@ -26,12 +26,7 @@ export interface AwaitedJob {
 const lookEveryMs = [500, 5_000] as const;
 
 async function statusOf(workflowId: string): Promise<WorkflowStatus> {
-  try {
-    return (await lenientClient(Context.current().client).workflow.getHandle(workflowId).describe()).status.name;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'NOT_FOUND';
-    throw error;
-  }
+  return (await describeIfThere(Context.current().client, workflowId))?.status.name ?? 'NOT_FOUND';
 }
 
 /** Describes each workflow once. Safe to repeat. */

@@ -2,7 +2,7 @@
  * Lists and describes workflows even if a part of a memo cannot be read. A value with a lost key must not hide other
  * values. One memo of an unknown key made a whole list fail, and a cleanup take a kept sandbox for one that may go.
  */
-import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import { Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { isRefusedInput } from '../protocol/refused-input.js';
@@ -55,6 +55,20 @@ export function lenientClient({ connection, options }: Client): Client {
 export async function describeReadable(client: Client, workflowId: string): Promise<WorkflowExecutionDescription> {
   const described = await lenientClient(client).workflow.getHandle(workflowId).describe();
   return { ...described, memo: { ...memoOf(described.memo).memo } };
+}
+
+/** Describes a workflow with the replacements of `lenientClient`; undefined if Temporal knows none, or not this run. */
+export async function describeIfThere(
+  client: Client,
+  workflowId: string,
+  runId?: string,
+): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await lenientClient(client).workflow.getHandle(workflowId, runId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
 }
 
 /**

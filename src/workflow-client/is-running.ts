@@ -1,12 +1,7 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { describeReadable } from '../temporal/readable-memos.js';
+import type { Client } from '@temporalio/client';
+import { describeIfThere } from '../temporal/readable-memos.js';
 
 /** True if the newest execution of the workflow runs; false if there is none. @throws what Temporal answers */
 export async function isRunning(client: Client, workflowId: string): Promise<boolean> {
-  try {
-    return (await describeReadable(client, workflowId)).status.name === 'RUNNING';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
+  return (await describeIfThere(client, workflowId))?.status.name === 'RUNNING';
 }

@@ -6,13 +6,12 @@ import {
   encodeScheduleOverlapPolicy,
   type ScheduleDescription,
   type WorkflowExecutionDescription,
-  WorkflowNotFoundError,
 } from '@temporalio/client';
 import { scheduledRunId } from '../../addresses/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { ScheduledRunMemo } from '../../protocol/schedule.js';
 import { timestampOf } from '../../temporal/iso-time.js';
-import { lenientClient, memoOf } from '../../temporal/readable-memos.js';
+import { describeIfThere, lenientClient, memoOf } from '../../temporal/readable-memos.js';
 import { onSchedule, type ScheduleAddress } from './schedule-client.js';
 
 /**
@@ -63,7 +62,7 @@ export function runScheduleNow(client: Client, schedule: ScheduleAddress): Promi
     for (let look = 0; look < looks; look += 1) {
       // Of triggers that arrive together, Temporal may lose some. Another one of the same time starts nothing twice.
       if (look % triggeredEveryLooks === 0) await trigger();
-      const run = await find(client, runWorkflowId(handle.scheduleId, dueAt));
+      const run = await describeIfThere(client, runWorkflowId(handle.scheduleId, dueAt));
       if (run) return { kind: 'started', id: await untilStarted(client, run, id) };
       if (look >= decidedAfterLooks && overlap !== 'ALLOW_ALL') {
         const now = await handle.describe();
@@ -84,16 +83,7 @@ async function freeSecond(client: Client, scheduleId: string): Promise<Date> {
   const nowSeconds = Math.floor(Date.now() / 1_000);
   for (;;) {
     const dueAt = new Date((nowSeconds - randomInt(spanSeconds)) * 1_000);
-    if (!(await find(client, runWorkflowId(scheduleId, dueAt)))) return dueAt;
-  }
-}
-
-async function find(client: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
-  try {
-    return await lenientClient(client).workflow.getHandle(workflowId).describe();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
+    if (!(await describeIfThere(client, runWorkflowId(scheduleId, dueAt)))) return dueAt;
   }
 }
 
