@@ -77,9 +77,7 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
 }
 
 function removalOf(answer: ResponseOf<'deleteSandbox'> | null): Removal {
-  if (answer === null) return 'gone';
-  const operationId = deletionOfAnswer(answer);
-  return operationId === null ? 'unnamed' : { operationId };
+  return answer === null ? 'gone' : { operationId: deletionOfAnswer(answer) };
 }
 
 type ServicePorts = Pick<ActionPorts, 'read' | 'snapshotsOf' | 'deleteSandbox' | 'deleteSnapshot'>;

@@ -34,8 +34,8 @@ export interface AppliedAction {
   readonly claim: ClaimOptions | null;
 }
 
-/** The outcome of a call that deletes. `unnamed`: accepted, but the service returned no operation to follow. */
-export type Removal = { readonly operationId: string } | 'unnamed' | 'gone';
+/** The outcome of a call that deletes. Null: accepted, but the service returned no operation to follow. */
+export type Removal = { readonly operationId: string | null } | 'gone';
 
 /** The reads and calls that an action makes. They return null for a missing resource. */
 export interface ActionPorts {
@@ -109,8 +109,7 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     }
     if (action !== 'stop') {
       const removal = await remove();
-      if (removal === 'gone') return { ...answer, did: 'gone' };
-      return begun('deleting', removal === 'unnamed' ? null : removal.operationId);
+      return removal === 'gone' ? { ...answer, did: 'gone' } : begun('deleting', removal.operationId);
     }
     const operationId = await ports.stop(sandboxId, stopId);
     return operationId === null ? { ...answer, did: 'gone' } : begun('stopping', operationId);

@@ -10,6 +10,7 @@ import type { ItemSummary } from '../../src/protocol/fanout/fanout-result.js';
 import { resolveUpdate, workflowTypes } from '../../src/protocol/messages.js';
 import { lastEnd, type SandboxEnd } from '../../src/retention/index.js';
 import { isNotFound } from '../../src/temporal/errors.js';
+import { readPayloads } from '../../src/temporal/read-payloads.js';
 import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
 
 const rowsPerPage = 1_000;
@@ -123,7 +124,6 @@ async function createdBy(
   runId: string,
 ): Promise<readonly (Pick<SandboxView, 'id' | 'name'> | null)[]> {
   const lenient = lenientClient(client);
-  const { payloadCodecs, payloadConverter } = lenient.options.loadedDataConverter;
   const answers: Payload[] = [];
   let isNamed = false;
   for (let id: string | null | undefined = runId; id; ) {
@@ -138,10 +138,8 @@ async function createdBy(
     }
     id = events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
   }
-  let readable = answers;
-  for (const codec of payloadCodecs) readable = await codec.decode(readable);
-  const created = readable.map((payload) => {
-    const { memo } = memoOf({ answer: payloadConverter.fromPayload(payload) });
+  const created = (await readPayloads(lenient, answers)).map((answer) => {
+    const { memo } = memoOf({ answer });
     return (splitCalls(memo.answer).value as SandboxView | undefined) ?? null;
   });
   return isNamed ? [...created, null] : created;
