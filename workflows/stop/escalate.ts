@@ -7,15 +7,8 @@
  * So a step acts at most once, also after a crash or in the next run. `resume-and-stop` ends the failing stop by a
  * resume. All requests that waited for that stop then request the next one, and wait for it.
  */
-import {
-  ActivityFailure,
-  type ActivityOptions,
-  CancellationScope,
-  isCancellation,
-  log,
-  TimeoutFailure,
-} from '@temporalio/workflow';
-import type { EscalatedStop, EscalateStopInput } from '../../activities/stop/escalate-stop.js';
+import { ActivityFailure, CancellationScope, isCancellation, log, TimeoutFailure } from '@temporalio/workflow';
+import type { EscalatedStop } from '../../activities/stop/escalate-stop.js';
 import { type ServiceFailure, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { stepText } from '../../src/protocol/escalation.js';
 import { deletionClaim } from '../../src/protocol/messages.js';
@@ -78,9 +71,7 @@ async function leave(stop: StopWorkflowState, record: StopRecord, step: Escalati
 
 async function resumeToStopAgain(stop: StopWorkflowState, record: StopRecord, step: EscalationStepRecord) {
   const stopId = record.stopId ?? '';
-  const answer = await attempt(stop, record, step, (options, input) =>
-    effects.resumeFailingStop.executeWithOptions(options, [input]),
-  );
+  const answer = await attempt(stop, record, step, effects.resumeFailingStop);
   if (answer === undefined) return;
   if (answer.did !== 'resumed') return leave(stop, record, step, reasonOf(stop, answer));
   stop.noteResume(stopId);
@@ -101,9 +92,7 @@ function shareStep({ steps = [] }: StopRecord, { request }: StopRecord): void {
 }
 
 async function deleteSandbox(stop: StopWorkflowState, record: StopRecord, step: EscalationStepRecord) {
-  const answer = await attempt(stop, record, step, (options, input) =>
-    effects.deleteFailingStop.executeWithOptions(options, [input]),
-  );
+  const answer = await attempt(stop, record, step, effects.deleteFailingStop);
   if (answer === undefined) return;
   if (answer.did !== 'deleting' && answer.did !== 'unnamed') return leave(stop, record, step, reasonOf(stop, answer));
   step.operationId = answer.operationId;
@@ -145,7 +134,7 @@ async function attempt(
   stop: StopWorkflowState,
   record: StopRecord,
   step: EscalationStepRecord,
-  call: (options: ActivityOptions, input: EscalateStopInput) => Promise<EscalatedStop>,
+  call: typeof effects.resumeFailingStop | typeof effects.deleteFailingStop,
 ): Promise<EscalatedStop | undefined> {
   const { sandboxId } = stop.input;
   const { readLagMs } = stop.timing;
@@ -153,7 +142,7 @@ async function attempt(
   const options = { summary: `${step.action} ${sandboxId}`, scheduleToCloseTimeout: attemptWithin } as const;
   try {
     // After a cancel, the effect must still be known, so that what was resumed is stopped.
-    return await CancellationScope.nonCancellable(() => call(options, input));
+    return await CancellationScope.nonCancellable(() => call.executeWithOptions(options, [input]));
   } catch (error) {
     step.sent = sentBeforeOf(error) ?? sentBeforeTimeout(error, input.stopId) ?? step.sent;
     const refusal = refusalOf(error);

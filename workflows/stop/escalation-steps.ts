@@ -63,7 +63,7 @@ export function atRiskOf({ unsaved = null }: StopRecord, { action }: EscalationS
   }
 }
 
-const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+export const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
 export function viewOfSteps(record: StopRecord): EscalationStepView[] {
   return (record.steps ?? []).map((step) => {

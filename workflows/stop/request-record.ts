@@ -5,7 +5,7 @@ import type { StopView } from '../../src/contract/workflow-safe/sandbox-view.js'
 import { hasFailedAttempt } from '../../src/contract/workflow-safe/states.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
 import type { StopOutcome, StopRecord, StopRequest, StopRequestView } from '../../src/protocol/stop.js';
-import { describeSteps, dueStep, newSteps, viewOfSteps } from './escalation-steps.js';
+import { describeSteps, dueStep, newSteps, timeOf, viewOfSteps } from './escalation-steps.js';
 
 export function newStopRecord(request: StopRequest, nowMs: number): StopRecord {
   return {
@@ -146,8 +146,6 @@ function describeAttempts(record: StopRecord): string {
   const attempts = failed.attempts === 1 ? '1 failed attempt' : `${failed.attempts} failed attempts`;
   return `${seen}; ${attempts} seen since ${failed.since}, the last one: ${failed.lastError ?? 'no reason given'}`;
 }
-
-const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
 export function viewOfRecord(record: StopRecord): StopRequestView {
   const { request, arrivedAtMs, alertedAtMs, endedAtMs } = record;

@@ -179,13 +179,8 @@ async function checkStops(stop: StopWorkflowState): Promise<true | undefined> {
   stop.since = mark;
   stop.mustRead = false;
   const nowMs = Date.now();
-  const isChanged = (record: StopRecord) =>
-    record.outcome !== null || record.stopId === null || isStepDue(record, nowMs);
-  return checked.some(isChanged) || undefined;
-}
-
-function isStepDue(record: StopRecord, nowMs: number): boolean {
-  return (dueStep(record)?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs;
+  const isStepDue = (record: StopRecord) => (dueStep(record)?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs;
+  return checked.some((one) => one.outcome !== null || one.stopId === null || isStepDue(one)) || undefined;
 }
 
 async function checkStop(stop: StopWorkflowState, stopId: string): Promise<void> {
