@@ -105,7 +105,7 @@ async function holdStack(
       control.ready(stack.description);
       options.onReady?.(stack.description);
       log('the stack is ready');
-      await watch.untilIdle(() => control.clients().length, config.idleMs, signal);
+      await watch.untilIdle(signal);
     } finally {
       await temporal.connection.close();
     }

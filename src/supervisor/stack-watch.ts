@@ -21,7 +21,7 @@ export interface StackWatch {
   /** The stack is ready; `temporal` answers until the stack ends. */
   ready(stack: Stack, temporal: Client): void;
   /** Resolves when the stack has been idle for long enough and nobody has asked to keep it, or at the abort. */
-  untilIdle(clients: () => number, idleMs: number, signal: AbortSignal): Promise<void>;
+  untilIdle(signal: AbortSignal): Promise<void>;
   /** Removes the record of a stack that ends in order. If it is kept, or jobs are open, only `down` is such an end. */
   close(): Promise<void>;
 }
@@ -124,11 +124,12 @@ export function createStackWatch(
     ready(stack, temporal) {
       running = { stack, temporal };
     },
-    async untilIdle(connected, idleMs, signal) {
+    async untilIdle(signal) {
       if (!running) return;
       const { temporal } = running;
+      const { idleMs } = config;
       const isIdle = await untilIdle({
-        clients: connected,
+        clients: () => clients().length,
         openJobs: () => temporal.withDeadline(Date.now() + 5_000, () => countOpenWork(temporal, config)),
         idleMs,
         isKept: () => kept || foreground,

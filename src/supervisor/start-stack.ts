@@ -29,7 +29,7 @@ import { localServiceProgram } from './local-service-program.js';
 import { choosePorts, type StackPorts } from './ports.js';
 import { startReadyChild } from './ready-child.js';
 import { stackPaths } from './stack-paths.js';
-import { type KeepTemporalOptions, type KeptTemporal, keepTemporal } from './temporal-service.js';
+import { type KeepTemporalOptions, keepTemporal } from './temporal-service.js';
 import { keepConnection } from './webhook-record.js';
 
 const workerGraceMs = 15_000;
@@ -94,7 +94,16 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
       hasBridge ? parts.registeredBridge(addresses) : undefined,
       parts.worker(addresses),
     );
-    let description = describe(config, { temporal, local, bridge, ports });
+    const { connectionOptions, namespace = 'default' } = config.temporal.connect;
+    let description: StackDescription = {
+      temporalAddress: temporal?.address ?? connectionOptions.address ?? '',
+      namespace: temporal?.namespace ?? namespace,
+      uiUrl: temporal?.url,
+      sandboxApiUrl: local?.apiUrl ?? config.sandboxService?.apiUrl ?? '',
+      assumed: config.assumed?.settings,
+      bridgeUrl: bridge?.url,
+      bridgeAddress: bridgeAddress(ports.bridge),
+    };
     if (!bridge) {
       const over = new AbortController();
       const failed = (error: unknown): undefined =>
@@ -121,7 +130,7 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
       get description() {
         return description;
       },
-      pids: () => pidsOf(running),
+      pids: () => Object.fromEntries(running.map((service) => [service.name, service.pid()])),
       stop,
     };
   } catch (error) {
@@ -141,13 +150,10 @@ type LocalService = KeptService & NonNullable<StackAddresses['localService']>;
 function createParts(config: Config, options: PartsOptions) {
   const { main, localProgram, ports, logs, log, onProgress, signal } = options;
   const paths = stackPaths(config.home);
-  const childOptions = (name: string, graceMs: number) => {
-    const file = openRotatingLog(join(paths.logDirectory, `${name}.log`));
-    logs.push(file);
-    return { cwd: config.home, log: file, graceMs };
-  };
   const keep = (command: ChildCommand, graceMs: number) => {
-    const child = childOptions(command.name, graceMs);
+    const file = openRotatingLog(join(paths.logDirectory, `${command.name}.log`));
+    logs.push(file);
+    const child = { cwd: config.home, log: file, graceMs };
     const start = (startSignal: AbortSignal) => startReadyChild(command, { ...child, signal: startSignal });
     onProgress(`starting the ${command.name}`);
     return keepRunning({ name: command.name, start, log, signal });
@@ -155,13 +161,7 @@ function createParts(config: Config, options: PartsOptions) {
   const bridge = (addresses: StackAddresses) =>
     keep(bridgeCommand(main, config, addresses, ports.bridge), childGraceMs);
   return {
-    temporal: (): Promise<KeptTemporal> =>
-      keepTemporal(config, {
-        ...options,
-        port: ports.temporal,
-        uiPort: ports.temporalUi,
-        uiHost: ports.temporalUiHost,
-      }),
+    temporal: () => keepTemporal(config, options),
     async localService(): Promise<LocalService> {
       const { localServiceDirectory: directory, localApiKeyFile: apiKeyFile } = paths;
       await ensureKeyFile(apiKeyFile);
@@ -189,32 +189,6 @@ function createParts(config: Config, options: PartsOptions) {
 function hasWebhookSecret({ webhookSecrets, webhookSecretFile }: Config): boolean {
   if (webhookSecrets.length > 0) return true;
   return existsSync(webhookSecretFile) && readFileSync(webhookSecretFile, 'utf8').trim() !== '';
-}
-
-interface StackParts {
-  readonly temporal: KeptTemporal | undefined;
-  readonly local: LocalService | undefined;
-  readonly bridge: KeptService | undefined;
-  readonly ports: StackPorts;
-}
-
-function describe(
-  { temporal: configured, sandboxService, assumed }: Config,
-  { temporal, local, bridge, ports }: StackParts,
-): StackDescription {
-  return {
-    temporalAddress: temporal?.address ?? configured.connect.connectionOptions.address ?? '',
-    namespace: temporal?.namespace ?? configured.connect.namespace ?? 'default',
-    uiUrl: temporal?.url,
-    sandboxApiUrl: local?.apiUrl ?? sandboxService?.apiUrl ?? '',
-    assumed: assumed?.settings,
-    bridgeUrl: bridge?.url,
-    bridgeAddress: bridgeAddress(ports.bridge),
-  };
-}
-
-function pidsOf(running: readonly KeptService[]): Record<string, number | undefined> {
-  return Object.fromEntries(running.map((service) => [service.name, service.pid()]));
 }
 
 interface BridgeToRegister {

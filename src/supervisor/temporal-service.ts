@@ -7,18 +7,16 @@ import { SandflowError } from '../errors/sandflow-error.js';
 import { type EmbeddedServer, startEmbeddedServer } from '../temporal-server/embedded.js';
 import { findTemporalServer } from '../temporal-server/find.js';
 import { type KeptService, keepRunning } from './keep-running.js';
+import type { StackPorts } from './ports.js';
 import { stackPaths } from './stack-paths.js';
 
-export interface KeptTemporal extends KeptService {
+interface KeptTemporal extends KeptService {
   readonly address: string;
   readonly namespace: string;
 }
 
 export interface KeepTemporalOptions {
-  readonly port: number;
-  readonly uiPort: number;
-  /** The loopback address that the UI is served on. */
-  readonly uiHost: string;
+  readonly ports: StackPorts;
   readonly onProgress: (line: string) => void;
   readonly log: (line: string) => void;
   /** Ends the start. */
@@ -30,7 +28,7 @@ export interface KeepTemporalOptions {
  * @throws SandflowError `temporal_server_missing`, `disk_full`, `temporal_start_failed`
  */
 export async function keepTemporal(config: Config, options: KeepTemporalOptions): Promise<KeptTemporal> {
-  const { onProgress, log, signal, port, uiPort, uiHost } = options;
+  const { onProgress, log, signal, ports } = options;
   const { cacheDirectory, home } = config;
   const binary = await findTemporalServer({ cacheDirectory, onProgress, signal });
   const paths = stackPaths(home);
@@ -41,9 +39,9 @@ export async function keepTemporal(config: Config, options: KeepTemporalOptions)
     const server: EmbeddedServer = await startEmbeddedServer({
       binary,
       databaseFile: paths.temporalDatabase,
-      port,
-      uiPort,
-      uiHost,
+      port: ports.temporal,
+      uiPort: ports.temporalUi,
+      uiHost: ports.temporalUiHost,
       namespace,
       logFile: join(paths.logDirectory, 'temporal.log'),
       signal: startSignal,
