@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { isDiskFull } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { bucketAddressProblem, readBucketAddress } from '../texts/bucket-address.js';
@@ -273,37 +273,36 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     } while (ContinuationToken !== undefined);
   }
 
+  /** @returns an answer without a body if there is no such object */
+  async function open(key: string): Promise<Partial<GetObjectCommandOutput>> {
+    try {
+      return await ask((client, sdk) => client.send(new sdk.GetObjectCommand(at(key))), isMissing);
+    } catch (error) {
+      if (isMissing(error)) return {};
+      throw error;
+    }
+  }
+
   async function get(key: string, checkSize?: (bytes: number) => void): Promise<Buffer | null> {
-    const read = (client: S3Client, sdk: Sdk) => client.send(new sdk.GetObjectCommand(at(key)));
     for (let reads = 1; ; reads += 1) {
+      const { Body, ContentLength = 0 } = await open(key);
+      if (!Body) return null;
+      remember(key);
       try {
-        const { Body, ContentLength = 0 } = await ask(read, isMissing);
-        if (!Body) return null;
-        remember(key);
-        try {
-          checkSize?.(ContentLength);
-          const { buffer, byteOffset, byteLength } = await Body.transformToByteArray();
-          return Buffer.from(buffer, byteOffset, byteLength);
-        } catch (error) {
-          (Body as Readable).destroy();
-          // The SDK repeats a call, and not the rest of its answer.
-          if (error instanceof SandflowError || reads === mostReads) throw bucketError(error, address);
-        }
+        checkSize?.(ContentLength);
+        const { buffer, byteOffset, byteLength } = await Body.transformToByteArray();
+        return Buffer.from(buffer, byteOffset, byteLength);
       } catch (error) {
-        if (isMissing(error)) return null;
-        throw error;
+        (Body as Readable).destroy();
+        // The SDK repeats a call, and not the rest of its answer.
+        if (error instanceof SandflowError || reads === mostReads) throw bucketError(error, address);
       }
     }
   }
 
   async function getStream(key: string): Promise<AsyncIterable<Uint8Array> | null> {
-    try {
-      const { Body } = await ask((client, sdk) => client.send(new sdk.GetObjectCommand(at(key))), isMissing);
-      return named(Body as Readable);
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
-    }
+    const { Body } = await open(key);
+    return Body ? named(Body as Readable) : null;
   }
 
   async function* named(body: Readable): AsyncGenerator<Uint8Array> {
