@@ -29,32 +29,23 @@ export interface SweepOptions {
  * const { counts } = await handle.result();
  */
 export function sweepPolicy(options: SweepOptions): CleanupPolicy {
-  const {
-    escalate,
-    failingForMs = 600_000,
-    protect = [],
-    protectMayMatchNothing = false,
-    maxActions = 20,
-    notify = null,
-    name = 'stop-sweep',
-  } = options;
   const anything = { names: null, states: null, olderThanMs: null, idleForMs: null, environments: null };
   return {
-    name,
+    name: options.name ?? 'stop-sweep',
     timeZone: 'UTC',
     windows: [],
-    limits: { maxActions, maxPercent: 100 },
-    protect,
-    protectMayMatchNothing,
+    limits: { maxActions: options.maxActions ?? 20, maxPercent: 100 },
+    protect: options.protect ?? [],
+    protectMayMatchNothing: options.protectMayMatchNothing ?? false,
     warnBeforeExpiryMs: null,
-    notify,
-    escalate,
+    notify: options.notify ?? null,
+    escalate: options.escalate,
     rules: [
       {
         rule: 'failing stops',
         match: {
           ...{ ...anything, creators: null, costAboveDollars: null, dataExpired: null, owned: null },
-          stopFailingForMs: failingForMs,
+          stopFailingForMs: options.failingForMs ?? 600_000,
         },
         action: 'escalate',
         ...{ keepLast: 0, keepLastPer: 'rule', keepSnapshots: 1, snapshotNames: [], snapshotsOlderThanMs: null },

@@ -57,22 +57,12 @@ export async function findAddresses(
 }
 
 function embeddedAddresses(config: Config, stack: StackHandle): Addresses {
-  const {
-    temporalAddress,
-    namespace,
-    uiUrl,
-    sandboxApiUrl,
-    sandboxApiKey,
-    sandboxApiKeyFile,
-    bridgeUrl,
-    form,
-    release,
-  } = stack;
+  const { temporalAddress, namespace, uiUrl, bridgeUrl, release } = stack;
   const service = config.sandboxService ?? {
-    apiUrl: sandboxApiUrl,
-    apiKey: sandboxApiKey,
-    apiKeyFile: sandboxApiKeyFile,
-    ...form,
+    apiUrl: stack.sandboxApiUrl,
+    apiKey: stack.sandboxApiKey,
+    apiKeyFile: stack.sandboxApiKeyFile,
+    ...stack.form,
   };
   return {
     config: { ...config, sandboxService: service },

@@ -33,11 +33,9 @@ export function judgeDeployments(strangers: readonly string[]): Check {
 export async function checkDeployments(reads: ServiceReads, temporal: Client, own: string): Promise<Check> {
   try {
     const sandboxes = await reads.listAllSandboxes({}, { timeoutMs });
+    const names = sandboxes.map(({ name }) => name ?? null);
     const strangers: string[] = [];
-    for (const deployment of otherDeployments(
-      sandboxes.map(({ name }) => name ?? null),
-      own,
-    ).slice(0, askedAtMost)) {
+    for (const deployment of otherDeployments(names, own).slice(0, askedAtMost)) {
       if (!(await hasWorkflows(temporal, deployment))) strangers.push(deployment);
     }
     return judgeDeployments(strangers);

@@ -18,13 +18,6 @@ import { type Check, failed, ok, skipped, warning } from './check.js';
 import { webhookAction } from './needed-actions.js';
 
 const timeoutMs = 10_000;
-/** How to register the bridge at this service. */
-function registerAt(apiUrl: string): string {
-  const isHere = isLoopbackHost(new URL(apiUrl).hostname);
-  return isHere
-    ? `Run \`${programName} webhooks connect\`.`
-    : `Run \`${programName} webhooks connect --url https://YOUR-BRIDGE/webhooks/sandbox\`.`;
-}
 const meanwhile = 'Jobs still run, but rely on safety polls and react later';
 
 /** The base URL of a registered bridge. */
@@ -53,7 +46,9 @@ export async function checkWebhook(
         : 'Fix the problem with the service first.';
     return { check: warning('webhook', `The webhooks cannot be read: ${message}`, mend), bridgeUrl: undefined };
   }
-  const ensure = registerAt(apiUrl);
+  const isHere = isLoopbackHost(new URL(apiUrl).hostname);
+  const place = isHere ? '' : ' --url https://YOUR-BRIDGE/webhooks/sandbox';
+  const ensure = `Run \`${programName} webhooks connect${place}\`.`;
   const [first, ...others] = bridgesAmong(webhooks);
   if (!first) {
     const other = webhooks.length > 0 ? ` No registered URL ends with ${webhookPath}: ${urlsOf(webhooks)}.` : '';
@@ -61,7 +56,6 @@ export async function checkWebhook(
     return { check, bridgeUrl: undefined };
   }
   const bridgeUrl = bridgeOf(first.url);
-  const isHere = isLoopbackHost(new URL(apiUrl).hostname);
   if (isHere && ownBridge !== undefined && ![first, ...others].some(({ url }) => new URL(url).origin === ownBridge)) {
     const message = `${first.url} is registered, but the bridge of this stack listens at ${ownBridge}. ${meanwhile}.`;
     return { check: failed('webhook', message, ensure), bridgeUrl };
