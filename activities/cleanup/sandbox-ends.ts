@@ -41,11 +41,8 @@ export async function readLastEnds(
 }
 
 /** What the memo of a closed execution tells. */
-export function endsIn({
-  workflowId,
-  closeTime,
-  memo,
-}: Pick<WorkflowExecutionInfo, 'workflowId' | 'closeTime' | 'memo'>): SandboxEnd[] {
+export function endsIn(run: Pick<WorkflowExecutionInfo, 'workflowId' | 'closeTime' | 'memo'>): SandboxEnd[] {
+  const { workflowId, closeTime, memo } = run;
   const readable = memoOf(memo).memo;
   return Object.keys(memo ?? {}).flatMap((key): SandboxEnd[] => {
     const sandboxId = endedSandboxId(key);

@@ -240,11 +240,8 @@ async function* executions(
 }
 
 /** An outcome that cannot be read may be a failure: without it, the list would say that all is well. */
-export function hasFailed({
-  status,
-  outcome,
-  shortfall,
-}: Pick<ListedWorkflow, 'status' | 'outcome' | 'shortfall'>): boolean {
+export function hasFailed(listed: Pick<ListedWorkflow, 'status' | 'outcome' | 'shortfall'>): boolean {
+  const { status, outcome, shortfall } = listed;
   if (shortfall !== null) return true;
   if (status !== 'completed') return status !== 'cancelled' && status !== 'running';
   return outcome !== 'completed' && outcome !== 'cancelled';

@@ -6,11 +6,8 @@ import { isBucketAddress } from '../../texts/bucket-address.js';
 import { failureOf } from '../errors.js';
 import { type Check, failed, ok } from './check.js';
 
-export async function checkBuckets({
-  results,
-  secrets,
-  encryption,
-}: Pick<Config, 'results' | 'secrets' | 'encryption'>): Promise<Check[]> {
+export async function checkBuckets(config: Pick<Config, 'results' | 'secrets' | 'encryption'>): Promise<Check[]> {
+  const { results, secrets, encryption } = config;
   const stores = Object.entries({ results, secrets }).filter(([, place]) => isBucketAddress(place));
   const isKept = (name: string) => name !== 'secrets' || encryption !== undefined;
   return Promise.all(stores.map(([name, address]) => tried(name, address, isKept(name))));

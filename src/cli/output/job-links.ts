@@ -45,12 +45,8 @@ export function nextWhileRunning(
 }
 
 /** A file that may exist, but was not collected, is one that a follow-up can still get. */
-export function nextAfterEnd({
-  jobId,
-  prompts,
-  deletion,
-  files,
-}: Pick<JobReport, 'jobId' | 'prompts' | 'deletion' | 'files'>): string {
+export function nextAfterEnd(report: Pick<JobReport, 'jobId' | 'prompts' | 'deletion' | 'files'>): string {
+  const { jobId, prompts, deletion, files } = report;
   const conversations = new Set(prompts.flatMap(({ conversationId }) => conversationId ?? []));
   const goesOn = conversations.size === 1 && deletion === null;
   const lost = files.filter(({ ref, missing, diff }) => ref === null && !missing && !diff);

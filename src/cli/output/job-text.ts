@@ -28,16 +28,11 @@ export function phaseText(progress: HeldJob & Pick<JobProgress, 'degraded' | 'pr
 
 /** The state of a prompt of a running job, in words. The job does not read the status while the prompt runs. */
 export function promptText(
-  {
-    status,
-    promptId,
-    startedAt,
-    queuedAt,
-    endedAt,
-  }: Pick<PromptResult, 'status' | 'promptId' | 'startedAt' | 'queuedAt' | 'endedAt'>,
+  prompt: Pick<PromptResult, 'status' | 'promptId' | 'startedAt' | 'queuedAt' | 'endedAt'>,
   { phase, since }: Pick<JobProgress, 'phase' | 'since'>,
   nowMs: number,
 ): string {
+  const { status, promptId, startedAt, queuedAt, endedAt } = prompt;
   const begin = startedAt ?? queuedAt;
   const isAtWork = (status === 'queued' || status === 'running') && phase === 'following';
   if (isAtWork) return `the agent is working · ${formatDuration(Math.max(0, nowMs - Date.parse(begin ?? since)))}`;

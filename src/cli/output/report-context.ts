@@ -5,15 +5,12 @@ import type { TemporalUi } from './job-links.js';
 import { findDollarsPerSecond } from './price.js';
 
 /** Never throws: if the service does not answer, the report shows no amounts of money. */
-export async function readReportContext({
-  service,
-  ui,
-  config,
-}: {
+export async function readReportContext(platform: {
   readonly service: Pick<SandboxClient, 'listSandboxes'>;
   readonly ui: TemporalUi | undefined;
   readonly config: { readonly deployment: string };
 }): Promise<ReportContext & { readonly dollarsPerSecond: number | null }> {
+  const { service, ui, config } = platform;
   return {
     dollarsPerSecond: await findDollarsPerSecond(service),
     ui: ui ? { ...ui, deployment: config.deployment } : null,

@@ -1,5 +1,6 @@
 /** `sandflow down`. */
 
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { tryAcquireFileLock } from '../../os/file-lock.js';
@@ -7,7 +8,6 @@ import { askSupervisor } from '../../supervisor/control-client.js';
 import type { StackStatus } from '../../supervisor/control-protocol.js';
 import { stackPaths } from '../../supervisor/stack-paths.js';
 import { endedText, readStackRecord, removeStackRecord } from '../../supervisor/stack-record.js';
-import { hasEverRun } from '../connect/stack-status.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -30,9 +30,11 @@ export async function endStack(
 ): Promise<void> {
   const { home, deployment } = await io.readConfig();
   const paths = stackPaths(home);
-  const status = hasEverRun(paths) ? await askSupervisor(paths.stateFile, force ? 'force_end' : 'end') : undefined;
+  // In a home that has never had a stack, no file is created.
+  const hasEverRun = () => existsSync(paths.lockFile);
+  const status = hasEverRun() ? await askSupervisor(paths.stateFile, force ? 'force_end' : 'end') : undefined;
   if (status && status.state !== 'ending') throw inUse(status);
-  if (hasEverRun(paths)) await untilFree(paths.lockFile, status !== undefined, io.interrupted);
+  if (hasEverRun()) await untilFree(paths.lockFile, status !== undefined, io.interrupted);
   const earlier = status ? undefined : await readStackRecord(paths.recordFile);
   // Nobody keeps it up from now on.
   if (earlier) await removeStackRecord(paths.recordFile);

@@ -1,9 +1,9 @@
 /** `sandflow status`, and what `sandflow up` prints at its end. */
 
 import type { StackStatus } from '../../supervisor/control-protocol.js';
-import { localApiKeyFile } from '../../supervisor/stack-paths.js';
-import { endedText } from '../../supervisor/stack-record.js';
-import { readEnded, readStatus } from '../connect/stack-status.js';
+import { localApiKeyFile, stackPaths } from '../../supervisor/stack-paths.js';
+import { endedText, readStackRecord } from '../../supervisor/stack-record.js';
+import { readStatus } from '../connect/stack-status.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -15,7 +15,7 @@ export async function showStack({ json }: { readonly json?: boolean }, io: CliIo
   const { home, deployment, sandboxService, temporal } = await io.readConfig();
   const status = await readStatus(home);
   const apiKeyFile = sandboxService ? (sandboxService.apiKeyFile ?? null) : localApiKeyFile(home);
-  const ended = status ? undefined : await readEnded(home);
+  const ended = status ? undefined : await readStackRecord(stackPaths(home).recordFile);
   if (json) {
     const stack = status && { ...status, stack: status.stack && { ...status.stack, apiKeyFile } };
     return printJson(io.stdout, {

@@ -126,15 +126,8 @@ interface VisibilityCheckOptions {
  * from a sandbox that is too new to be shown, so it asks for a minute and a half before it believes a 404.
  * @returns a check that throws a SandflowError `sandbox_not_found`
  */
-export function createVisibilityCheck({
-  service,
-  link,
-  reporter,
-  interrupted,
-  requestId,
-  refuses,
-  pausesMs,
-}: VisibilityCheckOptions): (sandboxId: string) => Promise<void> {
+export function createVisibilityCheck(options: VisibilityCheckOptions): (sandboxId: string) => Promise<void> {
+  const { service, link, reporter, interrupted, requestId, refuses, pausesMs } = options;
   return async (sandboxId) => {
     // A repeated request resumes its wait, whatever became of the sandbox.
     const isRepeated =

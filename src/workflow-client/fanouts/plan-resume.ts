@@ -131,7 +131,7 @@ async function planChunk({ items, firstIndex }: StoredChunk, planning: PlanningC
     const known = turn.isNamed === false ? null : await readKnownItem(results, place, index);
     const current = last?.item ?? submitted;
     const next = mayRun(known, last, turn)
-      ? await changedFrom(current, { submitted, known, index, itemsInChunk: items.length, ...planning })
+      ? await changedFrom(current, { submitted, known, index, itemsInChunk: items.length }, planning)
       : current;
     const planned = plannedTurn(known, last, { ...turn, next });
     if (planned === 'done') plan.done.push(submitted.id);
@@ -144,22 +144,17 @@ async function planChunk({ items, firstIndex }: StoredChunk, planning: PlanningC
   return changed;
 }
 
+interface ItemInChunk {
+  readonly submitted: FanoutItem;
+  readonly known: KnownItem | null;
+  readonly index: number;
+  readonly itemsInChunk: number;
+}
+
 async function changedFrom(
   current: FanoutItem,
-  {
-    submitted,
-    known,
-    index,
-    itemsInChunk,
-    change,
-    results,
-    place,
-  }: Pick<PlanningChunk, 'change' | 'results' | 'place'> & {
-    readonly submitted: FanoutItem;
-    readonly known: KnownItem | null;
-    readonly index: number;
-    readonly itemsInChunk: number;
-  },
+  { submitted, known, index, itemsInChunk }: ItemInChunk,
+  { change, results, place }: PlanningChunk,
 ): Promise<FanoutItem> {
   if (!change) return current;
   const refuse = (why: string) => bad(`The item "${submitted.id}" cannot be changed: ${why}.`);
