@@ -40,11 +40,7 @@ import { runCleanupAction } from './run-action.js';
 
 const warningsInMessage = 10;
 
-export function retentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
-  return runRetentionCleanup(input);
-}
-
-async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
+export async function retentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
   const cleanup = new CleanupState(input);
   setHandler(cleanupProgressQuery, () => cleanup.progress());
   setHandler(sandboxEventSignal, (event) => cleanup.inbox.record(event));

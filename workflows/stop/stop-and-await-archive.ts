@@ -37,11 +37,7 @@ const firstRequestWithin = '10 seconds';
 const lastLook = '5 seconds';
 const openAtMost = 100;
 
-export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
-  return runStopAndAwaitArchive(input);
-}
-
-async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
+export async function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
   const stop = new StopWorkflowState(input);
   // These calls begin before the handlers are set, because a handler receives earlier messages as soon as it is set.
   for (const record of stop.open) {
