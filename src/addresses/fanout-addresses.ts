@@ -14,13 +14,14 @@ export function fanoutPrefix(deployment: string, batchId: string, batchKey: stri
   return `fanout/${jobWorkflowId(deployment, batchId)}/${batchKey}`;
 }
 
-/** The workflows and objects of one batch. */
-export function fanoutPlaces(batch: {
+export interface BatchPlace {
   readonly deployment: string;
   readonly batchId: string;
   readonly batchKey: string;
-}) {
-  const { deployment, batchId, batchKey } = batch;
+}
+
+/** The workflows and objects of one batch. */
+export function fanoutPlaces({ deployment, batchId, batchKey }: BatchPlace) {
   const prefix = fanoutPrefix(deployment, batchId, batchKey);
   return {
     chunkWorkflow: (chunk: number) => chunkWorkflowId(deployment, batchId, chunk),

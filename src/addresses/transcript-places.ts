@@ -2,7 +2,7 @@
  * The keys of transcripts in the result store. A transcript is the history of a sandbox at the end of its job. No
  * dependencies: workflow code imports this file.
  */
-import { fanoutPrefix } from './fanout-addresses.js';
+import { type BatchPlace, fanoutPrefix } from './fanout-addresses.js';
 
 /** The folder of a job. A job that created several sandboxes has an object for each in which it prompted. */
 export function jobTranscripts(workflowId: string, firstExecutionRunId: string): string {
@@ -10,14 +10,7 @@ export function jobTranscripts(workflowId: string, firstExecutionRunId: string):
 }
 
 /** The folder of an item of a batch. Each generation has a sandbox of its own. */
-export function itemTranscripts(
-  {
-    deployment,
-    batchId,
-    batchKey,
-  }: { readonly deployment: string; readonly batchId: string; readonly batchKey: string },
-  step: string,
-): string {
+export function itemTranscripts({ deployment, batchId, batchKey }: BatchPlace, step: string): string {
   return `${fanoutPrefix(deployment, batchId, batchKey)}/transcripts/${step}`;
 }
 
