@@ -1,6 +1,11 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 
+/** Whether a client encodes payloads, such as by encryption. */
+export function hasCodec({ options }: Client): boolean {
+  return options.loadedDataConverter.payloadCodecs.length > 0;
+}
+
 /** Decodes payloads as the client does. @throws the error of a codec */
 export async function readPayloads(
   { options }: Pick<Client, 'options'>,

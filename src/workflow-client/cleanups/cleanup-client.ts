@@ -54,7 +54,10 @@ export async function startCleanup(client: Client, options: StartCleanupOptions)
   const { deployment, taskQueue, policy, mode, settings } = options;
   checkCleanup(options);
   const runId = options.runId ?? `${new Date().toISOString()}-${randomBytes(2).toString('hex')}`;
-  if (!runIdPattern.test(runId)) throw badRunId(runId);
+  if (!runIdPattern.test(runId)) {
+    const message = `The run id "${runId.slice(0, 80)}" must have 1 to 60 characters of a-z, A-Z, 0-9, ".", "_", ":" and "-".`;
+    throw new SandflowError('bad_argument', message);
+  }
   const workflowId = `${cleanupId(deployment, policy.name)}-${runId}`;
   const memo: CleanupMemo = { policy: policy.name, mode, acted: 0, fleet: null };
   try {
@@ -77,11 +80,6 @@ export async function startCleanup(client: Client, options: StartCleanupOptions)
 }
 
 const runIdPattern = /^[a-zA-Z0-9._:-]{1,60}$/;
-
-function badRunId(runId: string): SandflowError {
-  const message = `The run id "${runId.slice(0, 80)}" must have 1 to 60 characters of a-z, A-Z, 0-9, ".", "_", ":" and "-".`;
-  return new SandflowError('bad_argument', message);
-}
 
 /** A run of a cleanup as lists show it. */
 export interface CleanupListed {

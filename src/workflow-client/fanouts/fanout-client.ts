@@ -17,8 +17,8 @@ import { taskPriority } from '../../protocol/job/task-priority.js';
 import type { BatchEndMemo, OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
 import { fanoutPlacesQuery, fanoutProgressQuery, workflowTypes } from '../../protocol/messages.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
-import { hasCodec } from '../../temporal/has-codec.js';
 import { queryOnce } from '../../temporal/query-once.js';
+import { hasCodec } from '../../temporal/read-payloads.js';
 import { describeReadable } from '../../temporal/readable-memos.js';
 import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindError } from '../ask-workflow.js';
 import { contentDigest } from '../input-digest.js';
@@ -105,9 +105,10 @@ export async function prepareFanout(
   const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });
   checkFanoutSize(checked);
   const labels = parseLabels(given, badBatch);
+  const { batchId: _, deployment: __, ...rest } = checked;
   const memo: FanoutMemo = {
     title: checked.title ?? null,
-    inputDigest: fanoutDigest(checked),
+    inputDigest: contentDigest(rest),
     outcome: null,
     ...(labels && { labels }),
     ...(!promptInSummary && { textInSummaries: false }),
@@ -193,12 +194,6 @@ export async function describeFanout(client: Client, batch: FanoutAddress): Prom
   if (there.type === workflowTypes.forkFanout) return there;
   if (there.type !== workflowTypes.createThenPrompt) throw notFoundError(askedBatch(batch));
   throw otherKindError(askedBatch(batch));
-}
-
-/** Computes a digest of a batch's input, without batch id and deployment. */
-export function fanoutDigest(input: FanoutInput): string {
-  const { batchId: _, deployment: __, ...rest } = input;
-  return contentDigest(rest);
 }
 
 /** Converts the address of a batch into the form that `askWorkflow` takes. */

@@ -58,14 +58,15 @@ export async function resumeFanout(
   const { carried: _, resume, batchKey: __, ...earlier } = first;
   const policy = { ...earlier.policy, ...(plan?.only && goesOn), ...options.policy };
   const checked = parseFanoutInput({ ...earlier, policy });
-  const changed = plan?.changes ? await storeChanges(plan, place, results) : keptChanges(resume?.changed);
+  const kept = resume?.changed && { ...resume.changed, only: false };
+  const changed = plan?.changes ? await storeChanges(plan, place, results) : kept;
   const input: BatchInput = {
     ...checked,
     batchKey,
     resume: { round: (resume?.round ?? 0) + 1, retryFailed, ...(changed && { changed }) },
   };
-  const { shortfall: ___, counts: ____, ...kept } = earlierMemo;
-  const memo = { ...kept, batchKey, outcome: null };
+  const { shortfall: ___, counts: ____, ...lasting } = earlierMemo;
+  const memo = { ...lasting, batchKey, outcome: null };
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.ALLOW_DUPLICATE;
     return await launchBatch(client, input, { taskQueue, memo, workflowIdReusePolicy, searchAttributes });
@@ -89,8 +90,4 @@ async function storeChanges(
     await results.put(fanoutPlaces(place).changedChunk(set, chunk), storedJson(content));
   }
   return { set, only };
-}
-
-function keptChanges(changed: ChangedItems | undefined): ChangedItems | undefined {
-  return changed && { ...changed, only: false };
 }

@@ -92,7 +92,7 @@ async function replace(client: Client, options: PutScheduleOptions, wanted: Sche
   // replaced.
   const handle = lenientClient(client).schedule.getHandle(scheduleId(options.deployment, options.name));
   try {
-    if (isSame(await handle.describe(), wanted)) return 'unchanged';
+    if (contentOf(await handle.describe()) === contentOf(wanted)) return 'unchanged';
     await handle.update(({ state }): ScheduleUpdateOptions => ({ ...wanted, state }));
     return 'replaced';
   } catch (error) {
@@ -133,10 +133,6 @@ export const overlaps = {
 } as const satisfies Record<Overlap, string>;
 
 /** The input holds the cron expression, which Temporal does not keep as it was written. */
-function isSame(there: ScheduleDescription, wanted: ScheduleContent): boolean {
-  return contentOf(there) === contentOf(wanted);
-}
-
 function contentOf({ spec, action, policies }: ScheduleContent | ScheduleDescription): string {
   return JSON.stringify([spec.jitter ?? 0, action.args, action.taskQueue, policies?.overlap, policies?.catchupWindow]);
 }
@@ -236,8 +232,7 @@ const optionsSchema = z.object({
 function checkSchedule(options: { readonly deployment: string; readonly name: string; readonly work: unknown }): void {
   const { deployment, name, work } = options;
   checkDeployment(deployment);
-  const refuse = (why: string) =>
-    new SandflowError('bad_schedule', `The schedule "${name.slice(0, 80)}" cannot be used: ${why}.`);
+  const refuse = (why: string) => bad(name.slice(0, 80), why);
   const problem = scheduleNameProblem(deployment, name);
   if (problem) throw refuse(`the name ${problem}`);
   parseWith(optionsSchema, options, refuse);
