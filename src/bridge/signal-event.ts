@@ -12,8 +12,7 @@ import { type SandboxEvent, sandboxEventSignal } from '../protocol/messages.js';
  * - `unavailable`: Temporal did not answer, or refuses for now.
  * - `absent`: no such workflow was open a few seconds ago, and the owner has accepted the event; nothing was sent.
  */
-const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable', 'absent'] as const;
-export type SignalResult = (typeof signalResults)[number];
+export type SignalResult = 'accepted' | 'nobody' | 'rejected' | 'unavailable' | 'absent';
 
 export interface SignalOutcome {
   readonly address: EventAddress;
@@ -84,8 +83,7 @@ function outcomeOf(address: EventAddress, error: unknown): SignalOutcome {
   return { address, result: hopelessGrpcCodes.has(code) ? 'rejected' : 'unavailable', reason };
 }
 
-const addressKinds = ['owner', 'stop', 'watch'] as const;
-export type AddressKind = (typeof addressKinds)[number];
+export type AddressKind = 'owner' | 'stop' | 'watch';
 
 export interface EventAddress {
   readonly kind: AddressKind;

@@ -1,5 +1,4 @@
 /** The supervisor's side of the control connection: knows which clients are connected, and sends them messages. */
-import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { z } from 'zod';
@@ -67,7 +66,7 @@ export async function openControlServer(
   stateFile: string,
   { settings, answer }: ControlServerOptions,
 ): Promise<ControlServer> {
-  const token = randomBytes(24).toString('hex');
+  const token = createNonce();
   const clients = new Map<Socket, ConnectedClient>();
   const messages: ServerMessage[] = [];
 

@@ -20,12 +20,6 @@ import { webhookAction } from './needed-actions.js';
 const timeoutMs = 10_000;
 const meanwhile = 'Jobs still run, but rely on safety polls and react later';
 
-/** The base URL of a registered bridge. */
-function bridgeOf(registered: string): string {
-  const { origin, pathname } = new URL(registered);
-  return `${origin}${bridgeBaseOf(pathname) ?? ''}`;
-}
-
 /**
  * @param apiUrl base URL of the service whose registrations are read
  * @param ownBridge address of the bridge of the embedded stack; undefined if there is none
@@ -55,7 +49,8 @@ export async function checkWebhook(
     const check = failed('webhook', `No bridge is registered.${other} ${meanwhile}.`, ensure);
     return { check, bridgeUrl: undefined };
   }
-  const bridgeUrl = bridgeOf(first.url);
+  const { origin, pathname } = new URL(first.url);
+  const bridgeUrl = `${origin}${bridgeBaseOf(pathname) ?? ''}`;
   if (isHere && ownBridge !== undefined && ![first, ...others].some(({ url }) => new URL(url).origin === ownBridge)) {
     const message = `${first.url} is registered, but the bridge of this stack listens at ${ownBridge}. ${meanwhile}.`;
     return { check: failed('webhook', message, ensure), bridgeUrl };

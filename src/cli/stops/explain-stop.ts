@@ -42,6 +42,8 @@ export function explainStop(known: KnownOfStop) {
   const failed = mine.flatMap((request) => request.failed ?? []).at(0) ?? null;
   const mayBeKept = state === 'completed' && sandbox && stop;
   const kept = mayBeKept ? preservedWorkOf(sandbox, { requestedAt: stop.requestedAt ?? null }) : null;
+  // What a resume or a deletion may lose while the stop fails.
+  const unsaved = state === 'failing' && sandbox ? unsavedWork(sandbox) : null;
   const since = sinceOf(state, stop, asking, failed?.since ?? null);
   const lastError = stop?.error ?? asking?.blocked?.message ?? null;
   return {
@@ -59,7 +61,7 @@ export function explainStop(known: KnownOfStop) {
       ...(failed ? [attemptsText(failed.attempts, failed.since, nowMs)] : []),
       ...(stop?.lastAttemptAt == null ? [] : [`The last attempt ended ${ago(stop.lastAttemptAt, nowMs)}.`]),
       ...(kept === null ? [] : [keptSentences[kept]]),
-      ...(state === 'failing' && sandbox ? unsavedFacts(sandbox) : []),
+      ...(unsaved === null ? [] : [unsaved]),
       ...requestFacts(report),
       ...ownerFacts(sandbox),
     ],
@@ -141,12 +143,6 @@ const keptSentences: Readonly<Record<PreservedWork, string>> = {
   stale: 'Only an older state is saved: the last snapshot does not include the work up to the stop.',
   none: 'Nothing is saved: there is no snapshot.',
 };
-
-/** What a resume or a deletion may lose while the stop fails. */
-function unsavedFacts(sandbox: Sandbox): string[] {
-  const unsaved = unsavedWork(sandbox);
-  return unsaved === null ? [] : [unsaved];
-}
 
 function attemptsText(attempts: number, since: string, nowMs: number): string {
   const count = attempts === 1 ? '1 failed attempt' : `At least ${attempts} failed attempts`;
