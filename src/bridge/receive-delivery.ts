@@ -94,7 +94,8 @@ async function secretsNow({ secrets, log }: Receiver): Promise<readonly string[]
   try {
     return await secrets();
   } catch (error) {
-    log('The webhook secrets cannot be read; deliveries are refused until they can.', { error: messageOf(error) });
+    const reason = error instanceof Error ? error.message : String(error);
+    log('The webhook secrets cannot be read; deliveries are refused until they can.', { error: reason });
     return [];
   }
 }
@@ -102,8 +103,4 @@ async function secretsNow({ secrets, log }: Receiver): Promise<readonly string[]
 function signalOf(event: SandboxWebhookEvent): SandboxEvent {
   const { id, type, createdAt, sandboxId, sandboxName, previousState, state } = event;
   return { id, type, createdAt, sandboxId, sandboxName, previousState, state };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

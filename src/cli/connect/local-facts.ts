@@ -44,7 +44,8 @@ export async function readLocalFacts(service: Service): Promise<LocalFacts> {
     try {
       return await ask(service);
     } catch (error) {
-      why = error instanceof z.ZodError ? 'its response does not match this version' : reasonOf(error);
+      const said = error instanceof Error ? error.message : String(error);
+      why = error instanceof z.ZodError ? 'its response does not match this version' : said;
     }
   }
   const problem = `Cannot read how the service at ${service.apiUrl} isolates its sandboxes: ${why}.`;
@@ -86,8 +87,4 @@ export function sayLocalFacts(
 ): void {
   if (changedSettings !== null) reporter.notice(changedSettings);
   sayIsolation(isolation, reporter);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -75,11 +75,10 @@ async function runWorker(
     const temporal = clientOfWorker({ connection, namespace });
     await requireNamespace(temporal, config.temporal.connect.connectionOptions.address ?? '');
     await requireApis(temporal);
-    const notice = (text: string) => void io.stderr.write(`${text}\n`);
     const signal = io.interrupted;
-    const keys = await agreeAtStart(temporal, { deployment, ring, announce: true, notice, signal });
+    const keys = await agreeAtStart(temporal, { deployment, ring, announce: true, notice: log, signal });
     stopAsking = keys.stop;
-    await markNamespace(temporal, results, deployment).catch((error) => notice(`No mark: ${error.message}`));
+    await markNamespace(temporal, results, deployment).catch((error) => log(`No mark: ${error.message}`));
     const worker = await createSandflowWorker({
       connection,
       namespace,
