@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { exitCodes } from '../../../src/cli/exit-codes.js';
 import { errorCodes, errorMeaning, errorMeanings } from '../../../src/contract/workflow-safe/error-codes.js';
 import { sandflowErrors } from '../../../src/errors/sandflow-error-codes.js';
-import { resultErrors } from '../../../src/protocol/result-error-codes.js';
+import { failureClassOf } from '../../../src/protocol/failure-class.js';
+import type { JobPhase } from '../../../src/protocol/job/job-phases.js';
+import { failureClasses, resultErrors } from '../../../src/protocol/result-error-codes.js';
 import { readSource, sourceFiles } from './source-imports.js';
 
 const page = readSource('docs/errors.md');
@@ -19,11 +21,17 @@ function rowsUnder(heading: string): string[][] {
 
 describe('docs/errors.md', () => {
   test('lists exactly the codes of the contract, with statuses and meaning', () => {
-    const listed = rowsUnder('Codes of the service').map(([code, statuses, meaning]) => ({ code, statuses, meaning }));
+    const listed = rowsUnder('Codes of the service').map(([code, statuses, meaning, failureClass]) => ({
+      code,
+      statuses,
+      meaning,
+      failureClass,
+    }));
     const known = Object.entries(errorCodes).map(([code, { statuses, meaning }]) => ({
       code,
       statuses: statuses.join(', '),
       meaning,
+      failureClass: failureClassOf({ outcome: 'rejected', error: { code, status: statuses[0] } }),
     }));
     expect(listed).toEqual(known);
   });
@@ -38,7 +46,9 @@ describe('docs/errors.md', () => {
   });
 
   test('lists exactly the codes in results', () => {
-    const known = Object.entries(resultErrors).map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
+    const known = Object.entries(resultErrors).map(([code, row]) =>
+      [code, ...row].map((cell) => cell.replaceAll('`', '')),
+    );
     expect(rowsUnder('Codes in results')).toEqual(known);
   });
 
@@ -50,6 +60,15 @@ describe('docs/errors.md', () => {
       .join('\n');
     const codes = [...Object.keys(sandflowErrors), ...Object.keys(resultErrors)];
     expect(codes.filter((code) => !text.includes(`'${code}'`))).toEqual([]);
+  });
+
+  test('explains every class, and the class of a deadline in every phase', () => {
+    const rows = rowsUnder('Whose failure it is');
+    expect(rows.slice(0, failureClasses.length).map(([name]) => name)).toEqual([...failureClasses]);
+    for (const [phase, failureClass] of rows.slice(failureClasses.length)) {
+      const ending = { outcome: 'deadline_exceeded', error: { code: 'deadline_exceeded' } };
+      expect(failureClassOf({ ...ending, deadlineIn: phase as JobPhase }), phase).toBe(failureClass);
+    }
   });
 
   test('explains every meaning', () => {
