@@ -3,6 +3,7 @@ import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../../src/addresses/fanout-addresses.js';
 import { machineSeconds } from '../../src/contract/workflow-safe/machine-types.js';
 import { isSameSource, type SourceState } from '../../src/contract/workflow-safe/source-state.js';
+import { type ByClass, classCounts } from '../../src/protocol/failure-class.js';
 import type {
   ChangedItem,
   ChangedItems,
@@ -55,6 +56,9 @@ export interface SurveyedChunk extends ChunkPlace {
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
   /** The same for items that this execution leaves as they are, also those without a result. Absent if it runs all. */
   readonly leftAlone?: Readonly<Partial<Record<ItemOutcome, number>>>;
+  /** The failed items among these, and among those left alone, by whose failure it is. */
+  readonly byClass?: ByClass;
+  readonly leftAloneByClass?: ByClass;
   readonly spentSeconds: number;
 }
 
@@ -91,6 +95,8 @@ export function createFanoutStore(results: ResultStore) {
     const next = await readChanged(results, place, { set: changed?.set, chunk });
     const byOutcome: Partial<Record<ItemOutcome, number>> = {};
     const leftAlone: Partial<Record<ItemOutcome, number>> = {};
+    const classes: KnownItem['failureClass'][] = [];
+    const leftAloneClasses: KnownItem['failureClass'][] = [];
     let spentSeconds = 0;
     for (const at of items.keys()) {
       const known = await readKnownItem(results, place, firstIndex + at);
@@ -102,11 +108,13 @@ export function createFanoutStore(results: ResultStore) {
       const turn = turnOf(known, { next: next.get(at) ?? null, only: changed?.only === true });
       if (turn === 'again' || (turn === 'as_ever' && !known)) continue;
       const counts = turn === 'as_ever' ? byOutcome : leftAlone;
+      (turn === 'as_ever' ? classes : leftAloneClasses).push(known?.failureClass);
       const outcome = known?.outcome ?? 'not_started';
       counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
-    const found = { chunk, firstIndex, items: items.length, digest, byOutcome, spentSeconds };
-    return changed?.only ? { ...found, leftAlone } : found;
+    const byClass = classCounts(classes);
+    const found = { chunk, firstIndex, items: items.length, digest, byOutcome, byClass, spentSeconds };
+    return changed?.only ? { ...found, leftAlone, leftAloneByClass: classCounts(leftAloneClasses) } : found;
   }
 
   return {

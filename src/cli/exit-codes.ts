@@ -1,6 +1,8 @@
 /** The exit codes of the command line: of what has ended, and of each error. */
 import { SandflowError } from '../errors/sandflow-error.js';
 import { type ErrorKind, errorKindOf } from '../errors/sandflow-error-codes.js';
+import { othersIn } from '../protocol/failure-class.js';
+import type { FanoutProgress } from '../protocol/fanout/fanout-progress.js';
 import { numberIn, systemCodeOf, valueIn } from './error-fields.js';
 import { pathProblems } from './path-problems.js';
 import { ServiceRefusal } from './service-refusal.js';
@@ -28,6 +30,11 @@ export const exitCodes = {
   unreachable: 3,
   /** `--watch-deadline` passed; the job or batch is still running. */
   watchDeadline: 4,
+  /**
+   * The job, or items of the batch, failed by a machine, the service or sandflow, and none by the agent or a setting. The
+   * same work may succeed later.
+   */
+  othersFailure: 6,
   /** An unexpected error: a defect of sandflow. */
   internal: 70,
   /** Ended by Ctrl-C; the job or batch is still running, if it was started. */
@@ -40,17 +47,23 @@ export type Unfinished = { readonly kind: 'detached' } | { readonly kind: 'deadl
 /** How a job, batch or cleanup has ended, or why a command stopped watching it before. */
 type SeenEnd =
   /** `isDone` is true if a person need not look at it: it went as asked, lacks nothing and left nothing behind. */
-  { readonly kind: 'ended'; readonly isDone: boolean } | Unfinished;
+  { readonly kind: 'ended'; readonly isDone: boolean; readonly isOfOthers?: boolean } | Unfinished;
 
 export function exitCodeOfEnd(end: SeenEnd): number {
   switch (end.kind) {
     case 'ended':
-      return end.isDone ? exitCodes.done : exitCodes.otherOutcome;
+      if (end.isDone) return exitCodes.done;
+      return end.isOfOthers ? exitCodes.othersFailure : exitCodes.otherOutcome;
     case 'detached':
       return exitCodes.detached;
     case 'deadline':
       return exitCodes.watchDeadline;
   }
+}
+
+/** True if the items that failed did so by a machine, the service or sandflow, and nothing else ended the batch. */
+export function isFailedByOthers({ outcome, counts }: Pick<FanoutProgress, 'outcome' | 'counts'>): boolean {
+  return outcome === 'partly_failed' && counts.failed > 0 && othersIn(counts.byClass) === counts.failed;
 }
 
 const exitCodeOfKind: Readonly<Record<ErrorKind, number>> = {

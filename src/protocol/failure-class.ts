@@ -2,115 +2,89 @@
  * Whose failure an ending is: from codes, outcomes and phases, never from texts. No dependencies: workflow code may
  * import this file.
  */
-import {
-  currentErrorCode,
-  type ErrorCode,
-  type ErrorMeaning,
-  errorCodes,
-  errorMeaning,
-} from '../contract/workflow-safe/error-codes.js';
+import { currentErrorCode, type ErrorCode, errorCodes, errorMeaning } from '../contract/workflow-safe/error-codes.js';
 import { errorKindOf } from '../errors/sandflow-error-codes.js';
 import type { JobPhase } from './job/job-phases.js';
-import { type FailureClass, resultErrors } from './result-error-codes.js';
+import { type FailureClass, failureClasses, type ResultErrorCode, resultErrors } from './result-error-codes.js';
 
-/** A code of the service has the class of its meaning, but for these. */
-const serviceCodes: Readonly<Partial<Record<ErrorCode, FailureClass>>> = {
-  provider_not_configured: 'provider',
-  machine_not_running: 'machine',
-  sandbox_not_promptable: 'machine',
-  resume_failed: 'machine',
-  fork_failed: 'machine',
-  // Only sandflow itself could have sent such a request.
-  invalid_json: 'sandflow',
-  no_changes: 'sandflow',
-  idempotency_key_reused: 'sandflow',
-};
-const classOfMeaning: Readonly<Record<ErrorMeaning, FailureClass>> = {
-  permanent: 'setup',
-  wait_out: 'service',
-  few_tries: 'service',
-  throttled_shortly: 'service',
-  throttled_for_long: 'service',
-  blocked: 'service',
-  unavailable: 'service',
-  unreadable: 'service',
-};
+export type ByClass = Readonly<Partial<Record<FailureClass, number>>>;
 
-/** Codes of `sandflowErrors` that tell of the service. The others tell of sandflow and its stores. */
-const aboutService: ReadonlySet<string> = new Set([
-  'service_unreachable',
+/** Codes of `sandflowErrors` that tell of the service. The others in results tell of sandflow and its stores. */
+const ofService: ReadonlySet<string> = new Set([
   'connection_failed',
   'timeout',
   'unexpected_response',
   'list_incomplete',
-  'not_the_service',
 ]);
-
-/** Outcomes that decide whatever the code: a code may tell what else went wrong at the end. */
-const decidingOutcomes: ReadonlyMap<string, FailureClass | null> = new Map([
-  ['completed', null],
-  ['cancelled', 'cancelled'],
-  ['not_started', 'cancelled'],
-]);
-/** Outcomes without a code: of old results, and of what stores no error. */
-const outcomes: ReadonlyMap<string, FailureClass> = new Map([
-  ['prompt_failed', 'agent'],
-  ['unverified', 'check'],
-  ['sandbox_failed', 'machine'],
-  ['sandbox_cancelled', 'machine'],
-  ['rejected', 'service'],
-  ['deadline_exceeded', 'cancelled'],
-  ['outcome_unknown', 'service'],
-  ['failed_fast', 'cancelled'],
-  ['budget_spent', 'cancelled'],
-  ['source_failed', 'setup'],
-]);
-
-/** Whose time it was that the deadline ended. */
-const classOfPhase: Readonly<Record<JobPhase | 'blocked', FailureClass>> = {
-  blocked: 'service',
+/** Outcomes that are no codes too. */
+const ofOutcome = {
+  sandbox_failed: 'machine',
+  rejected: 'service',
+  unverified: 'check',
+  source_failed: 'setup',
+} as const;
+/** Whose time it was that the deadline ended. In every other phase it was that of the service. */
+const ofPhase: Readonly<Partial<Record<JobPhase | 'blocked', FailureClass>>> = {
   creating: 'machine',
   resuming: 'machine',
   waiting_for_sandbox: 'machine',
   waiting_for_archive: 'machine',
   waiting_for_setup: 'setup',
-  putting_files: 'service',
   running_commands: 'setup',
-  prompting: 'service',
   following: 'agent',
-  collecting_files: 'service',
-  interrupting: 'service',
-  stopping: 'service',
-  deleting: 'service',
-  ended: 'service',
 };
 
-interface ClassifiedEnding {
-  /** Of a job, an item, a batch, a stop or a cleanup. */
+/**
+ * @param ending.outcome of a job, an item, a batch, a stop or a cleanup
+ * @param ending.deadlineIn what a job did when its deadline passed. Default: unknown, and the deadline counts as a limit
+ *   that a person gave
+ * @returns null for what completed, and where nothing tells of a failure: a batch has the classes of its items in
+ *   `counts.byClass`
+ */
+export function failureClassOf({
+  outcome,
+  error,
+  deadlineIn,
+}: {
   readonly outcome: string;
   readonly error: { readonly code: string; readonly status?: number | null } | null;
-  /** What a job did when its deadline passed. Default: unknown, and the class is that of a limit that a person gave. */
-  readonly deadlineIn?: JobPhase | 'blocked';
-}
-
-/**
- * @returns null for what completed, and where neither outcome nor code tells of a failure: a batch of which some items
- *   failed has its classes in `counts.byClass`
- */
-export function failureClassOf({ outcome, error, deadlineIn }: ClassifiedEnding): FailureClass | null {
-  const decided = decidingOutcomes.get(outcome);
-  if (decided !== undefined) return decided;
-  if (outcome === 'deadline_exceeded' && deadlineIn !== undefined) return classOfPhase[deadlineIn];
-  return error === null ? (outcomes.get(outcome) ?? null) : classOfCode(error);
-}
-
-function classOfCode({ code, status = null }: NonNullable<ClassifiedEnding['error']>): FailureClass {
-  if (Object.hasOwn(resultErrors, code)) return resultErrors[code as keyof typeof resultErrors][0];
-  if (aboutService.has(code)) return 'service';
+  readonly deadlineIn?: JobPhase | 'blocked' | undefined;
+}): FailureClass | null {
+  // These decide whatever the code: it may tell what else went wrong at the end.
+  if (outcome === 'completed') return null;
+  if (outcome === 'cancelled' || outcome === 'not_started') return 'cancelled';
+  if (outcome === 'deadline_exceeded' && deadlineIn !== undefined) return ofPhase[deadlineIn] ?? 'service';
+  const { code, status = null } = error ?? { code: outcome };
+  if (Object.hasOwn(resultErrors, code)) return resultErrors[code as ResultErrorCode];
+  if (error === null) return Object.hasOwn(ofOutcome, code) ? ofOutcome[code as keyof typeof ofOutcome] : null;
+  if (ofService.has(code)) return 'service';
   if (errorKindOf(code) !== undefined) return 'sandflow';
-  const listed = currentErrorCode(code) as ErrorCode;
-  const isListed = Object.hasOwn(errorCodes, listed);
-  const given = status ?? (isListed ? errorCodes[listed].statuses[0] : 503);
-  const isOfListed = isListed && errorCodes[listed].statuses.some((known) => known === given);
-  return (isOfListed ? serviceCodes[listed] : undefined) ?? classOfMeaning[errorMeaning(given, code)];
+  const known = currentErrorCode(code);
+  const row = Object.hasOwn(errorCodes, known) ? errorCodes[known as ErrorCode] : undefined;
+  const given = status ?? row?.statuses[0] ?? 503;
+  const isOfRow = row?.statuses.some((listed) => listed === given);
+  if (row && isOfRow && 'class' in row) return row.class;
+  return errorMeaning(given, code) === 'permanent' ? 'setup' : 'service';
+}
+
+/** True for a failure that says nothing of the agent, nor of what a person has set. False without a class: of old results. */
+export function isOfOthers(failureClass: string | null | undefined): boolean {
+  return failureClass === 'machine' || failureClass === 'service' || failureClass === 'sandflow';
+}
+
+/** How many of the failures are such. */
+export function othersIn({ machine = 0, service = 0, sandflow = 0 }: ByClass = {}): number {
+  return machine + service + sandflow;
+}
+
+/** Counts each failure once; who was cancelled has not failed. */
+export function classCounts(classes: readonly (FailureClass | null | undefined)[]): ByClass {
+  const counts: Partial<Record<FailureClass, number>> = {};
+  for (const one of classes) if (one && one !== 'cancelled') counts[one] = (counts[one] ?? 0) + 1;
+  return counts;
+}
+
+/** Such as `2 agent, 1 machine`; empty without counts. */
+export function classesText(byClass: ByClass = {}): string {
+  return failureClasses.flatMap((one) => (byClass[one] ? [`${byClass[one]} ${one}`] : [])).join(', ');
 }

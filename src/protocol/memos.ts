@@ -1,5 +1,6 @@
 /** What workflows write into their memos, so that lists can show it without a query. */
 import type { EndedSandbox } from './ended-sandbox.js';
+import type { FailureClass } from './result-error-codes.js';
 
 /** The start of the first run: Temporal knows only the start of the newest one. */
 export interface StartMemo {
@@ -11,6 +12,8 @@ export interface StartMemo {
 export interface OutcomeMemo {
   /** Null until the workflow has ended. */
   readonly outcome: string | null;
+  /** Whose failure that is. Absent, or null: nobody's, or unknown. */
+  readonly failureClass?: FailureClass | null;
   /** What the job or batch lacks although its outcome does not tell it, in words. Absent: nothing. */
   readonly shortfall?: string;
 }

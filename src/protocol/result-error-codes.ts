@@ -1,6 +1,6 @@
 /**
- * sandflow's own error codes in the results of jobs, items, batches, stops and cleanups. Each has its class, and its
- * meaning with the way to fix the problem. A test compares them with docs/errors.md. No dependencies: workflow code may
+ * sandflow's own error codes in the results of jobs, items, batches, stops and cleanups, each with its class.
+ * docs/errors.md says what each means and how to fix the problem; a test compares them. No dependencies: workflow code may
  * import this file.
  */
 import type { ErrorCode } from '../contract/workflow-safe/error-codes.js';
@@ -30,72 +30,42 @@ export const failureClasses = [
 export type FailureClass = (typeof failureClasses)[number];
 
 export const resultErrors = {
-  cancelled: ['cancelled', 'It was cancelled.'],
-  deadline_exceeded: ['cancelled', 'The deadline passed. Raise `--deadline`.'],
-  clean_up_unfinished: [
-    'machine',
-    'Some work could not be ended in time, or a sandbox was not deleted because a file of it could not be collected. `left` lists it. End it yourself.',
-  ],
-  setup_failed: ['setup', 'The setup script failed. The message says why.'],
-  prompt_failed: ['agent', 'The agent failed. The message contains what it reported.'],
-  prompt_interrupted: ['agent', 'Another caller interrupted the prompt.'],
-  command_failed: [
-    'setup',
-    'A command ended with an exit code other than 0. The message contains the end of its output.',
-  ],
-  sandbox_cancelled: ['machine', 'The service found no machine. Try again later, or use another `--type`.'],
-  sandbox_error: ['machine', 'The service reports that the sandbox failed. The message says why.'],
-  sandbox_gone: ['machine', 'The sandbox was deleted while the job ran.'],
-  sandbox_stopped: ['machine', 'The sandbox was stopped while the job ran.'],
-  sandbox_leased: ['machine', 'Another job uses the sandbox. Wait until it has ended.'],
-  sandbox_claimed: ['machine', 'A stop, a deletion or a cleanup holds the sandbox. Wait until it has ended.'],
-  [outcomeUnknownCode]: [
-    'service',
-    'sandflow cannot determine whether a call took effect. Check this, then decide with `sandflow jobs resolve`.',
-  ],
-  [notSentCode]: ['cancelled', 'The call was not sent, because the job ended first.'],
-  activity_failed: [
-    'sandflow',
-    'A step failed for an unexpected reason, which the message contains. See the log of the worker.',
-  ],
-  activity_timeout: ['sandflow', 'A step exceeded its time limit. See the log of the worker.'],
-  answer_too_large: ['service', 'The answer of the service exceeds the size limit of Temporal.'],
-  record_missing: ['sandflow', 'The record of a prompt, written before it was sent, is missing from the result store.'],
-  failed_fast: ['cancelled', 'An item failed, and the batch ends at the first failure (`--fail-fast`).'],
-  budget_spent: [
-    'cancelled',
-    'The remaining budget is too small for another item. Raise `--budget` and resume the batch.',
-  ],
-  item_lost: ['sandflow', 'The workflow of the item was ended in Temporal. Resume the batch.'],
-  prepare_lost: ['sandflow', 'The job that prepared the source was ended in Temporal. Resume the batch.'],
-  results_not_assembled: [
-    'sandflow',
-    '`results.jsonl` could not be written to the result store. The results of the items are stored there separately.',
-  ],
-  source_keeps_nothing: [
-    'setup',
-    'The source keeps no snapshots, so it cannot be forked. Create it with snapshots on.',
-  ],
-  source_in_use: ['setup', 'Another agent or job uses the source. Wait until it has ended, or pass `--allow-stale`.'],
-  source_not_ready: ['setup', 'The source is in a state that cannot be forked. The message names the state.'],
-  source_not_hydrated: ['setup', 'The source is still copying its snapshot. Wait until it is hydrated.'],
-  source_stale: ['setup', 'The source changed after its last snapshot. Stop it first, or pass `--allow-stale`.'],
-  source_unknown: [
-    'setup',
-    'The service does not report when the source was last saved. Stop it first, or pass `--allow-stale`.',
-  ],
-  source_changed: [
-    'setup',
-    'The source may have changed since the first fork of the batch. Run the other items as a new batch, from the source as it is now.',
-  ],
-  plan_deadline: ['service', 'The plan of the cleanup exceeded its time limit. Run the cleanup again.'],
-  stop_not_accepted: [
-    'service',
-    'The service did not accept the stop by the deadline. `sandflow stops explain` says why.',
-  ],
-  stop_not_ended: ['machine', 'The sandbox was not archived by the deadline. `sandflow stops explain` says why.'],
-  notify_failed: ['setup', 'The notification could not be delivered. The message contains the answer of the listener.'],
-} as const satisfies Readonly<Record<string, readonly [FailureClass, string]>>;
+  cancelled: 'cancelled',
+  deadline_exceeded: 'cancelled',
+  clean_up_unfinished: 'machine',
+  setup_failed: 'setup',
+  prompt_failed: 'agent',
+  prompt_interrupted: 'agent',
+  command_failed: 'setup',
+  sandbox_cancelled: 'machine',
+  sandbox_error: 'machine',
+  sandbox_gone: 'machine',
+  sandbox_stopped: 'machine',
+  sandbox_leased: 'machine',
+  sandbox_claimed: 'machine',
+  [outcomeUnknownCode]: 'service',
+  [notSentCode]: 'cancelled',
+  activity_failed: 'sandflow',
+  activity_timeout: 'sandflow',
+  answer_too_large: 'service',
+  record_missing: 'sandflow',
+  failed_fast: 'cancelled',
+  budget_spent: 'cancelled',
+  item_lost: 'sandflow',
+  prepare_lost: 'sandflow',
+  results_not_assembled: 'sandflow',
+  source_keeps_nothing: 'setup',
+  source_in_use: 'setup',
+  source_not_ready: 'setup',
+  source_not_hydrated: 'setup',
+  source_stale: 'setup',
+  source_unknown: 'setup',
+  source_changed: 'setup',
+  plan_deadline: 'service',
+  stop_not_accepted: 'service',
+  stop_not_ended: 'machine',
+  notify_failed: 'setup',
+} as const satisfies Readonly<Record<string, FailureClass>>;
 
 export type ResultErrorCode = keyof typeof resultErrors;
 

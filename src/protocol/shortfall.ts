@@ -58,6 +58,7 @@ export function missingFilesOf({
 
 export interface HowItEnded {
   readonly outcome: string;
+  readonly failureClass?: string | null | undefined;
   readonly shortfall: string | null;
 }
 
@@ -66,7 +67,8 @@ export function isDone({ outcome, shortfall }: HowItEnded): boolean {
   return outcome === 'completed' && shortfall === null;
 }
 
-/** The outcome and what it does not tell, such as `completed, 1 file missing`. */
-export function endText({ outcome, shortfall }: HowItEnded): string {
-  return shortfall === null ? outcome : `${outcome}, ${shortfall}`;
+/** The outcome, whose failure it is and what else it does not tell: `rejected (setup)`, `completed, 1 file missing`. */
+export function endText({ outcome, failureClass, shortfall }: HowItEnded): string {
+  const whose = failureClass && failureClass !== outcome ? ` (${failureClass})` : '';
+  return `${outcome}${whose}${shortfall === null ? '' : `, ${shortfall}`}`;
 }

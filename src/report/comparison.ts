@@ -89,9 +89,9 @@ export function comparisonSection(matrix: Matrix | null, dollarsPerSecond: numbe
 <tbody>${rows.map(matrixRow)}</tbody></table></div></section>`;
 }
 
-/** Items that were ended early or never started say nothing about the variant, and only their number is shown. */
+/** What was ended early or never started, or failed by another's fault, says nothing of the variant: only its number is shown. */
 function variantRow(name: string, all: readonly PageItem[], dollarsPerSecond: number | null): Markup {
-  const own = all.filter(isDecided);
+  const own = all.filter((item) => isDecided(item) && [null, 'agent', 'check'].includes(item.failureClass));
   const completed = own.filter(({ outcome }) => outcome === 'completed').length;
   const leftOut = all.length - own.length;
   const seconds = sum(own.map(({ machineSeconds }) => machineSeconds));

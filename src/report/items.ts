@@ -19,6 +19,7 @@ export interface PageItem {
   readonly index: number;
   readonly id: string;
   readonly outcome: string;
+  readonly failureClass: string | null;
   readonly generation: number;
   readonly labels: Readonly<Record<string, string>>;
   /** The beginning of its first prompt. */
@@ -44,6 +45,7 @@ export function pageItem(item: ItemResult, startMs: number, details: Markup | nu
     index: item.index,
     id: lineOf(item.itemId),
     outcome: item.outcome,
+    failureClass: item.failureClass ?? null,
     generation: item.generation,
     labels: Object.fromEntries(labels.map(([name, value]) => [lineOf(name), lineOf(value)])),
     prompt: lineOf(item.job?.prompts[0]?.prompt ?? ''),
@@ -131,6 +133,7 @@ ${files.length === 0 ? null : html`<h3>Files</h3><ul>${files.slice(0, maxFiles).
 ${tries}<h3>Facts</h3>${factsList([
     ...Object.entries(item.labels),
     ...timesOf(item.times),
+    ...(item.failureClass ? [['Whose failure', item.failureClass] as const] : []),
     ['Sandbox', job?.sandboxId ?? 'none'],
     ['Name', job?.sandboxName ?? 'none'],
     ['Fork', (job && endOfSandbox(job)) ?? (job?.sandboxId ? 'kept' : 'not forked')],

@@ -132,7 +132,7 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
   let known: KnownItem | null = null;
   for (const object of await itemGenerations(store, place, index)) {
     const result = await readStoredJson<ItemResult>(store, object.ref);
-    const { generation, outcome, job, machineSeconds, startsFrom = null } = result;
+    const { generation, outcome, failureClass, job, machineSeconds, startsFrom = null } = result;
     const before: number = known?.machineSeconds ?? 0;
     const toEnd = itemToEnd(result);
     const errorCode = job?.error?.code ?? null;
@@ -140,6 +140,7 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
       index,
       generation,
       outcome,
+      failureClass,
       errorCode,
       machineSeconds: toEnd ? before : before + machineSeconds,
       newestSeconds: toEnd ? 0 : machineSeconds,

@@ -19,6 +19,8 @@ export interface ListedWorkflow {
    * read.
    */
   readonly outcome: string | null;
+  /** Whose failure that is (docs/errors.md); null if nobody's, of earlier versions, and of items of batches. */
+  readonly failureClass: string | null;
   /**
    * What it lacks although its outcome does not tell it, in words, such as `1 file missing`; null if nothing, and while
    * it runs.
@@ -218,6 +220,7 @@ async function* executions(
     const listed = {
       status: status.name.toLowerCase(),
       outcome: status.name === 'RUNNING' ? null : outcome,
+      failureClass: status.name === 'RUNNING' ? null : textIn(readable.failureClass),
       shortfall: status.name === 'RUNNING' ? null : textIn(readable.shortfall),
       labels: labelsIn(readable.labels),
     };

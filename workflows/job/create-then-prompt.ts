@@ -38,7 +38,7 @@ async function runCreateThenPrompt(execution: JobExecution<CarriedJob>): Promise
     return continueWithStart<typeof createThenPrompt>(startedAt, { ...input, carried: job.carry() });
   }
   const { outcome, error } = result;
-  recordOutcome({ outcome, shortfall: shortfallOfJob(result) }, endedSandboxes(job));
+  recordOutcome({ ...result, shortfall: shortfallOfJob(result) }, endedSandboxes(job));
   showAttributes({ outcome, sandbox: result.sandboxId, blocked: null });
   countEnd('job', result);
   await CancellationScope.nonCancellable(() => sendNotification(job, 'ended', outcome, error?.message ?? null));

@@ -36,6 +36,8 @@ export class JobState {
   deletion: DeletionResult | null = null;
   outcome: JobOutcome | null = null;
   blocked: JobProgress['blocked'] = null;
+  /** What the job did when its deadline passed. */
+  deadlineIn: JobPhase | 'blocked' | undefined;
   /** A person's decision about a call of unknown outcome, until it is used. */
   resolution: Resolution | null = null;
   /** True while the job accepts and sends further prompts. */

@@ -1,5 +1,6 @@
 /** Builds the progress of a running job, and its result at the end. */
 import { degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
+import { failureClassOf } from '../../src/protocol/failure-class.js';
 import type { AwaitedStop, JobProgress, JobTimes } from '../../src/protocol/job/job-progress.js';
 import type { JobError, JobOutcome, JobResult, PromptResult } from '../../src/protocol/job/job-result.js';
 import { apiCalls } from '../shared/count-api-calls.js';
@@ -35,6 +36,7 @@ export function resultOf(job: JobState, outcome: JobOutcome, error: JobError | n
   return truncateResult({
     jobId: job.input.jobId,
     outcome,
+    failureClass: failureClassOf({ outcome, error, deadlineIn: job.deadlineIn }),
     sandboxId: job.sandbox?.id ?? null,
     sandboxName: job.sandbox?.name ?? null,
     prompts: promptResults(job),

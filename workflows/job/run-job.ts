@@ -42,6 +42,7 @@ export async function runJob(job: JobState): Promise<JobResult | typeof continue
   const timing = timers.run(() =>
     startTimers(job, () => {
       isOverdue = true;
+      job.deadlineIn = job.blocked ? 'blocked' : job.carried.phase;
       cutShort('deadline_exceeded');
       work.cancel();
     }),

@@ -5,17 +5,18 @@
 import { metricMeter } from '@temporalio/workflow';
 import { machineSeconds, machineSizes } from '../../src/contract/workflow-safe/machine-types.js';
 import { codeLabel } from '../../src/protocol/code-label.js';
+import { failureClassOf } from '../../src/protocol/failure-class.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
-
-type Failure = Pick<JobError, 'code'> | null;
+import type { FailureClass } from '../../src/protocol/result-error-codes.js';
 
 /** @param kind `retried_item`: an item that ended, and runs again as its next generation */
 export function countEnd(
   kind: 'job' | 'item' | 'retried_item' | 'batch' | 'stop' | 'cleanup',
-  { outcome, error }: { readonly outcome: string; readonly error: Failure },
+  ended: { readonly outcome: string; readonly error: JobError | null; readonly failureClass?: FailureClass | null },
 ): void {
-  const labels = { kind, outcome, failure: codeLabel(error?.code) };
-  count('sandflow_work_ended', 'What ended, by its outcome and the code of its error', labels);
+  const { outcome, error, failureClass = failureClassOf(ended) } = ended;
+  const labels = { kind, outcome, failure: codeLabel(error?.code), class: failureClass ?? 'none' };
+  count('sandflow_work_ended', 'What ended, by its outcome, the code of its error and whose failure it is', labels);
 }
 
 /** Counts a refused or unanswered call, which is made again after a wait. */

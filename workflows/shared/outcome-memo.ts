@@ -4,12 +4,13 @@
  */
 import { upsertMemo } from '@temporalio/workflow';
 import type { BatchEndMemo, EndedSandboxesMemo, OutcomeMemo } from '../../src/protocol/memos.js';
+import type { HowItEnded } from '../../src/protocol/shortfall.js';
 
 /** @param more the sandboxes of a job, or the counts of a batch; one write holds all, because each write is an event */
 export function recordOutcome(
-  { outcome, shortfall }: { readonly outcome: string; readonly shortfall: string | null },
+  { outcome, shortfall, failureClass = null }: Pick<OutcomeMemo, 'failureClass'> & HowItEnded,
   more: EndedSandboxesMemo | BatchEndMemo = {},
 ): void {
-  const memo: OutcomeMemo = { outcome, ...(shortfall !== null && { shortfall }) };
+  const memo: OutcomeMemo = { outcome, ...(failureClass && { failureClass }), ...(shortfall && { shortfall }) };
   upsertMemo({ ...more, ...memo });
 }

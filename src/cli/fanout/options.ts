@@ -52,6 +52,7 @@ Exit codes:
   2    invalid usage or items; nothing was started
   3    Temporal or the service is unreachable; the batch keeps running, if it was started
   4    --watch-deadline passed; the batch keeps running
+  6    items failed, each by a machine, the service or sandflow: resume the batch later
   130  ended by Ctrl-C; the batch keeps running, if it was started
 `;
 

@@ -2,7 +2,7 @@
 import { isDone } from '../../protocol/shortfall.js';
 import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../command.js';
-import { exitCodeOfEnd, exitCodes } from '../exit-codes.js';
+import { exitCodeOfEnd, exitCodes, isFailedByOthers } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { findDollarsPerSecond } from '../output/price.js';
 import { rowsOf } from '../output/screen-lines.js';
@@ -50,6 +50,10 @@ export function showFanout(
       if (outcome === null) for (const line of nextWhileBatchRuns(batchId)) stderr.write(`${line}\n`);
     }
     if (outcome === null) return exitCodes.done;
-    return exitCodeOfEnd({ kind: 'ended', isDone: isDone({ outcome, shortfall }) });
+    return exitCodeOfEnd({
+      kind: 'ended',
+      isDone: isDone({ outcome, shortfall }),
+      isOfOthers: isFailedByOthers(progress),
+    });
   });
 }

@@ -1,4 +1,5 @@
 /** Ends a watch: prints the result on stdout and everything else on stderr, and returns the exit code. */
+import { isOfOthers } from '../../protocol/failure-class.js';
 import type { JobError, JobResult } from '../../protocol/job/job-result.js';
 import { endText, type HowItEnded, isDone, shortfallOfJob } from '../../protocol/shortfall.js';
 import { plainError } from '../errors.js';
@@ -65,12 +66,12 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
     return exitCodeOfEnd({ kind: 'ended', isDone: false });
   }
   const report = await wholeReport(end.result, options);
-  const ended = { outcome: end.result.outcome, shortfall: shortfallOfJob(end.result) };
+  const ended = { ...end.result, shortfall: shortfallOfJob(end.result) };
   const done = isDone(ended) && report.error === null;
   if (!options.quiet || !done) printSummary(report, io, { ...options, ended });
   if (json) printJson(io.stdout, { ...report, ...(options.linksInJson && options.links), isolation });
   else printAnswers(report, io, options);
-  return exitCodeOfEnd({ kind: 'ended', isDone: done });
+  return exitCodeOfEnd({ kind: 'ended', isDone: done, isOfOthers: isOfOthers(end.result.failureClass) });
 }
 
 /** The answer to the last prompt, or all answers if the prompts ran in separate conversations. */

@@ -27,6 +27,7 @@ export function emptyReport(jobId: string | null, error: JobError | null): JobRe
   return {
     jobId,
     outcome: null,
+    failureClass: null,
     sandboxId: null,
     sandboxName: null,
     prompts: [],

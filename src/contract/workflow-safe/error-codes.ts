@@ -28,15 +28,15 @@ export type ErrorMeaning = (typeof errorMeanings)[number];
 
 /**
  * The listed codes, each with the statuses under which the specification lists it, and its meaning. `api_key_expired`
- * has two statuses: 403 on use, 409 on rotate.
+ * has two statuses: 403 on use, 409 on rotate. `class` says whose failure it is where the meaning does not (docs/errors.md).
  */
 export const errorCodes = {
-  invalid_json: { statuses: [400], meaning: 'permanent' },
+  invalid_json: { statuses: [400], meaning: 'permanent', class: 'sandflow' },
   prompt_required: { statuses: [400], meaning: 'permanent' },
   provider_required: { statuses: [400], meaning: 'permanent' },
   invalid_name: { statuses: [400], meaning: 'permanent' },
-  no_changes: { statuses: [400], meaning: 'permanent' },
-  machine_not_running: { statuses: [400], meaning: 'wait_out' },
+  no_changes: { statuses: [400], meaning: 'permanent', class: 'sandflow' },
+  machine_not_running: { statuses: [400], meaning: 'wait_out', class: 'machine' },
   trial_auto_stop_required: { statuses: [400], meaning: 'permanent' },
   unauthorized: { statuses: [401], meaning: 'blocked' },
   billing_required: { statuses: [402], meaning: 'blocked' },
@@ -50,13 +50,13 @@ export const errorCodes = {
   not_found: { statuses: [404], meaning: 'permanent' },
   sandbox_not_found: { statuses: [404], meaning: 'permanent' },
   account_not_ready: { statuses: [409], meaning: 'wait_out' },
-  provider_not_configured: { statuses: [409], meaning: 'permanent' },
-  sandbox_not_promptable: { statuses: [409], meaning: 'permanent' },
-  resume_failed: { statuses: [409], meaning: 'few_tries' },
-  fork_failed: { statuses: [409], meaning: 'few_tries' },
+  provider_not_configured: { statuses: [409], meaning: 'permanent', class: 'provider' },
+  sandbox_not_promptable: { statuses: [409], meaning: 'permanent', class: 'machine' },
+  resume_failed: { statuses: [409], meaning: 'few_tries', class: 'machine' },
+  fork_failed: { statuses: [409], meaning: 'few_tries', class: 'machine' },
   snapshot_data_expired: { statuses: [409], meaning: 'permanent' },
   idempotency_in_progress: { statuses: [409], meaning: 'wait_out' },
-  idempotency_key_reused: { statuses: [409], meaning: 'permanent' },
+  idempotency_key_reused: { statuses: [409], meaning: 'permanent', class: 'sandflow' },
   rate_limited: { statuses: [429], meaning: 'throttled_shortly' },
   daily_limit_reached: { statuses: [429], meaning: 'throttled_for_long' },
   limit_reached: { statuses: [429], meaning: 'throttled_for_long' },
@@ -64,7 +64,7 @@ export const errorCodes = {
   invalid_json_response: { statuses: [500], meaning: 'unavailable' },
   stream_failed: { statuses: [500], meaning: 'unavailable' },
   http_500: { statuses: [500], meaning: 'unavailable' },
-} as const satisfies Record<string, { statuses: readonly number[]; meaning: ErrorMeaning }>;
+} as const satisfies Record<string, { statuses: readonly number[]; meaning: ErrorMeaning; class?: string }>;
 
 /** A listed error code of the service. */
 export type ErrorCode = keyof typeof errorCodes;

@@ -1,8 +1,10 @@
 /** The messages between the workflows of one batch, and the state that they carry over. Types only. */
 
 import type { SourceState } from '../../contract/workflow-safe/source-state.js';
+import type { ByClass } from '../failure-class.js';
 import type { JobTiming, SandboxSource } from '../job/job-input.js';
 import type { JobError, LeftBehind } from '../job/job-result.js';
+import type { FailureClass } from '../result-error-codes.js';
 import type {
   FanoutInput,
   FanoutIntervals,
@@ -95,6 +97,8 @@ export interface ChunkReport {
   readonly running: number;
   /** Number of finally ended items, by outcome. */
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
+  /** The failed ones among them. Absent: none, or of an earlier version. */
+  readonly byClass?: ByClass;
   readonly retried: number;
   readonly budget: {
     /** The limit in effect from this report on; null without a limit. */
@@ -162,6 +166,9 @@ export interface CarriedItem {
   lookFirst: boolean;
   retried: number;
   outcome: ItemOutcome | null;
+  failureClass?: FailureClass | null;
+  /** Number of retries that did not count. Absent: 0. */
+  excused?: number;
   /**
    * The newest generation that had ended when the results were read. The workflow of the item may have started the next
    * generation since, or ended.
@@ -212,11 +219,15 @@ export type Resumption =
       /** True if that generation may already have a fork. */
       readonly lookFirst: boolean;
       readonly retried: number;
+      readonly excused?: number;
     };
 
 /** What the result store knows of an item that has ended at least once: of its newest generation that has. */
-export interface KnownItem extends Pick<ItemResult, 'index' | 'generation' | 'outcome'> {
+export interface KnownItem extends Pick<ItemResult, 'index' | 'generation' | 'outcome' | 'failureClass'> {
   readonly errorCode: string | null;
+  readonly wasPrompted?: boolean;
+  /** The generations whose failure was neither that of the agent nor of a setting. */
+  readonly excused?: readonly number[];
   /** Total of all generations whose forks have ended. */
   readonly machineSeconds: number;
   /** Machine-seconds of the newest generation. */

@@ -1,4 +1,5 @@
 /** The progress of a `forkFanout` batch. Types only. */
+import type { ByClass } from '../failure-class.js';
 import type { JobError } from '../job/job-result.js';
 import type { FanoutOutcome, ItemOutcome } from './fanout-input.js';
 
@@ -14,6 +15,8 @@ export interface FanoutCounts {
   /** Number of generations beyond each item's first. */
   readonly retried: number;
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
+  /** The failed items by whose failure it is. Those of earlier versions are missing. */
+  readonly byClass?: ByClass;
 }
 
 /** The phase of a batch. */

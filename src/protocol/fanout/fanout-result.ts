@@ -3,6 +3,7 @@ import type { MachineType } from '../../contract/workflow-safe/machine-types.js'
 import type { SourceState } from '../../contract/workflow-safe/source-state.js';
 import type { JobTimes } from '../job/job-progress.js';
 import type { JobResult, LeftBehind } from '../job/job-result.js';
+import type { FailureClass } from '../result-error-codes.js';
 import type { FanoutOutcome, ItemOutcome } from './fanout-input.js';
 import type { FanoutProgress } from './fanout-progress.js';
 
@@ -26,6 +27,8 @@ export interface ItemResult {
   readonly generation: number;
   /** How the item's newest generation ended. */
   readonly outcome: ItemOutcome;
+  /** Whose failure that is; null if it completed or never started. Absent in results of earlier versions. */
+  readonly failureClass?: FailureClass | null;
   /** The labels of the item; empty if it has none. */
   readonly labels: Readonly<Record<string, string>>;
   /** Machine size of the fork. */
@@ -59,8 +62,10 @@ export interface EarlierAttempt {
 
 /** The result of an item's workflow; the full result is in the result store. */
 export interface ItemSummary
-  extends Pick<ItemResult, 'index' | 'generation' | 'outcome' | 'machineSeconds'>,
+  extends Pick<ItemResult, 'index' | 'generation' | 'outcome' | 'failureClass' | 'machineSeconds'>,
     Pick<JobResult, 'sandboxId' | 'apiCalls' | 'error'> {
+  /** False if no prompt can have been sent. Absent: unknown. */
+  readonly wasPrompted?: boolean;
   /** False if the fork did not end as requested. */
   readonly endedAsAsked: boolean;
   /** Reference to the full result in the result store; null if it was not stored. */

@@ -1,6 +1,7 @@
 /** The result of a `createThenPrompt` job. Types only. */
 import type { PreservedWork } from '../../contract/workflow-safe/preserved-work.js';
 import type { DegradedSandbox } from '../../contract/workflow-safe/sandbox-view.js';
+import type { FailureClass } from '../result-error-codes.js';
 import type { CollectedDiff } from './diff.js';
 import type { EnteredPhase } from './job-phases.js';
 
@@ -132,6 +133,8 @@ export interface JobError {
 export interface JobResult {
   readonly jobId: string;
   readonly outcome: JobOutcome;
+  /** Whose failure it is (docs/errors.md); null if it completed. Absent in results of earlier versions. */
+  readonly failureClass?: FailureClass | null;
   /** Id of the newest sandbox; null if there was none. */
   readonly sandboxId: string | null;
   /** Name of the newest sandbox; null if there was none. */

@@ -40,11 +40,11 @@ it('the dashboard, the alerts and the page name only metrics that are served', (
 });
 
 it.each([
-  ['sandflow_work_ended', { kind: 'item', outcome: 'completed', failure: 'none' }, 2],
-  ['sandflow_work_ended', { kind: 'item', outcome: 'prompt_failed' }, 2],
+  ['sandflow_work_ended', { kind: 'item', outcome: 'completed', failure: 'none', class: 'none' }, 2],
+  ['sandflow_work_ended', { kind: 'item', outcome: 'prompt_failed', class: 'agent' }, 2],
   ['sandflow_work_ended', { kind: 'retried_item' }, 2],
   ['sandflow_work_ended', { kind: 'batch' }, 1],
-  ['sandflow_work_ended', { kind: 'job', outcome: 'deadline_exceeded', failure: 'deadline_exceeded' }, 1],
+  ['sandflow_work_ended', { kind: 'job', outcome: 'deadline_exceeded', failure: 'deadline_exceeded', class: 'service' }, 1],
   ['sandflow_work_ended', { kind: 'cleanup' }, 1],
   ['sandflow_notifications_given_up', {}, 1],
   ['sandflow_cleanup_expiring', { policy: 'nightly' }, undefined],

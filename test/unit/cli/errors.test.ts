@@ -13,6 +13,7 @@ import { temporaryDirectory } from './temporary-directory.js';
 const keys = [
   'jobId',
   'outcome',
+  'failureClass',
   'sandboxId',
   'sandboxName',
   'prompts',

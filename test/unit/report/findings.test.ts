@@ -96,6 +96,21 @@ describe('variants', () => {
     expect(rowsOf(cut)[0]).toBe('small · low 100 % 3 of 3, 5 left out 5.0 s 6 s 6 s');
   });
 
+  test('are compared without what failed neither by the agent nor by a check', () => {
+    const items = pageItemsOf(sampleBatch(24, { matrix: true, outcome: 'completed' }));
+    const classes = ['agent', 'machine', 'service', 'setup', null] as const;
+    const failed = items.map((item): PageItem => {
+      if (item.index < 9) return { ...item, durationMs: 5_000, machineSeconds: 6 };
+      return {
+        ...item,
+        outcome: 'rejected',
+        failureClass: classes[(item.index - 9) % 5] ?? null,
+        machineSeconds: 1_000,
+      };
+    });
+    expect(rowsOf(failed)[0]).toMatch(/^small · low \d+ % 3 of [45], [34] left out /);
+  });
+
   test('of which no item ended by itself or completed have no share and no cost', () => {
     const none = pageItemsOf(sampleBatch(6, { matrix: true, outcome: 'cancelled' }));
     expect(rowsOf(none)[0]).toBe('small · low – 0 of 0, 2 left out – – –');

@@ -6,7 +6,7 @@ import type {
   ChunkReport,
   KeptReport,
 } from '../../../src/protocol/fanout/batch-parts.js';
-import { sumByOutcome, sumOf, unfinished } from './counts.js';
+import { sumCounts, sumOf, unfinished } from './counts.js';
 
 export function newRecord({ chunk, firstIndex, items, digest }: ChunkPlace, nowMs: number): ChunkRecord {
   return {
@@ -53,8 +53,9 @@ export function wasStarted({ attempt }: Pick<ChunkRecord, 'attempt'>): boolean {
 /** A chunk that cannot read its items reports nothing of them. What an earlier start of it reported still counts. */
 export function withKnown(report: ChunkReport, known: KeptReport | null): ChunkReport {
   if (!report.unreadable || known === null) return report;
-  const { byOutcome, retried, budget } = known;
-  return { ...report, byOutcome, retried, budget: { ...budget, reservedSeconds: 0, nextSeconds: 0, wantedSeconds: 0 } };
+  const { byOutcome, byClass, retried } = known;
+  const budget = { ...known.budget, reservedSeconds: 0, nextSeconds: 0, wantedSeconds: 0 };
+  return { ...report, byOutcome, byClass, retried, budget };
 }
 
 type IncomingReport = Omit<KeptReport, 'leftCount'>;
@@ -126,7 +127,7 @@ export function recordGrant(record: ChunkRecord, grant: Required<ChunkGrant>): v
 /** A report that the batch itself creates from the result store or from other reports. */
 export function builtReport(
   chunk: number,
-  { byOutcome, spentSeconds }: { readonly byOutcome: KeptReport['byOutcome']; readonly spentSeconds: number },
+  { spentSeconds, ...counts }: Pick<KeptReport, 'byOutcome' | 'byClass'> & { readonly spentSeconds: number },
 ): KeptReport {
   return {
     chunk,
@@ -135,7 +136,7 @@ export function builtReport(
     seq: 0,
     window: 0,
     running: 0,
-    byOutcome,
+    ...counts,
     retried: 0,
     budget: { grantedSeconds: spentSeconds, spentSeconds, reservedSeconds: 0, nextSeconds: 0, wantedSeconds: 0 },
     throttledUntilMs: null,
@@ -167,7 +168,7 @@ export function sumEndedChunks(ended: readonly ChunkRecord[]): ChunkRecord | nul
     isFresh: false,
     charged: { window: 0, budgetSeconds: sumOf(ended, ({ charged }) => charged.budgetSeconds) },
     report: {
-      ...builtReport(summedChunk, { byOutcome: sumByOutcome(reports), spentSeconds }),
+      ...builtReport(summedChunk, { ...sumCounts(reports), spentSeconds }),
       attempt: 1,
       report: 1,
       retried: sumOf(reports, ({ retried }) => retried),

@@ -7,7 +7,7 @@ import { isFailure } from '../chunk/retry-policy.js';
 
 type ByOutcome = Readonly<Partial<Record<ItemOutcome, number>>>;
 type Counted = Pick<ChunkRecord, 'items'> & {
-  readonly report: Pick<ChunkReport, 'running' | 'byOutcome' | 'retried' | 'hasEnded'> | null;
+  readonly report: Pick<ChunkReport, 'running' | 'byOutcome' | 'byClass' | 'retried' | 'hasEnded'> | null;
 };
 
 /**
@@ -19,14 +19,14 @@ export function countsOf(chunks: readonly Counted[], isOver: boolean): FanoutCou
   const items = sumOf(chunks, (chunk) => chunk.items);
   const running = sumOf(reports, (report) => report.running);
   const retried = sumOf(reports, (report) => report.retried);
-  const byOutcome = sumByOutcome(reports);
+  const { byOutcome, byClass } = sumCounts(reports);
   let queued = items - running - totalOf(byOutcome);
   if (isOver && queued > 0) {
     byOutcome.not_started = (byOutcome.not_started ?? 0) + queued;
     queued = 0;
   }
   const failed = totalOf(byOutcome, isFailure);
-  return { items, queued, running, completed: byOutcome.completed ?? 0, failed, retried, byOutcome };
+  return { items, queued, running, completed: byOutcome.completed ?? 0, failed, retried, byOutcome, byClass };
 }
 
 /** Number of items of the chunk that have not ended. */
@@ -34,11 +34,16 @@ export function unfinished({ items, report }: Counted): number {
   return items - totalOf(report?.byOutcome ?? {});
 }
 
-/** Adds up the outcomes of several reports. */
-export function sumByOutcome(reports: readonly { readonly byOutcome: ByOutcome }[]) {
-  const sum: Partial<Record<ItemOutcome, number>> = {};
-  for (const [outcome, count] of reports.flatMap(({ byOutcome }) => outcomesOf(byOutcome))) {
-    sum[outcome] = (sum[outcome] ?? 0) + count;
+/** Adds up the counts of several reports. */
+export function sumCounts(reports: readonly Pick<ChunkReport, 'byOutcome' | 'byClass'>[]) {
+  const byOutcome = summed(reports.map((report) => report.byOutcome));
+  return { byOutcome, byClass: summed(reports.map((report) => report.byClass ?? {})) };
+}
+
+function summed<K extends string>(all: readonly Readonly<Partial<Record<K, number>>>[]) {
+  const sum: Partial<Record<K, number>> = {};
+  for (const [key, count] of all.flatMap((one) => Object.entries(one) as [K, number][])) {
+    sum[key] = (sum[key] ?? 0) + count;
   }
   return sum;
 }

@@ -1,5 +1,6 @@
 /** Ends a batch: ends its source, stores its results and sends the notification. */
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
+import { failureClassOf } from '../../../src/protocol/failure-class.js';
 import type { FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
@@ -36,7 +37,7 @@ export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.error = result.error;
   batch.shortfall = result.shortfall;
   const { completed, items } = result.counts;
-  recordOutcome(result, { counts: { completed, items } });
+  recordOutcome({ ...result, failureClass: failureClassOf(result) }, { counts: { completed, items } });
   showAttributes({ outcome, blocked: null });
   countEnd('batch', result);
   const { batchId, notify } = batch.input;

@@ -12,7 +12,7 @@ import { accounted } from '../chunk/budget.js';
 import { isFailure } from '../chunk/retry-policy.js';
 import type { BatchState } from './batch-state.js';
 import { builtReport, newRecord } from './chunk-record.js';
-import { outcomesOf, sumByOutcome, unfinished } from './counts.js';
+import { outcomesOf, sumCounts, unfinished } from './counts.js';
 import { requestReport } from './dispatch-grants.js';
 
 const describedAtOnce = 100;
@@ -69,9 +69,12 @@ function recordOf(
   const { retryFailed, nowMs } = options;
   const isFinal = (outcome: ItemOutcome) => outcome === 'completed' || (!retryFailed && isFailure(outcome));
   const final = Object.fromEntries(outcomesOf(chunk.byOutcome).filter(([outcome]) => isFinal(outcome)));
-  const byOutcome = sumByOutcome([{ byOutcome: final }, { byOutcome: chunk.leftAlone ?? {} }]);
+  const counts = sumCounts([
+    { byOutcome: final, byClass: retryFailed ? {} : chunk.byClass },
+    { byOutcome: chunk.leftAlone ?? {}, byClass: chunk.leftAloneByClass },
+  ]);
   // The batch uses this report until the chunk sends its own.
-  const report = builtReport(chunk.chunk, { byOutcome, spentSeconds: accounted(chunk.spentSeconds) });
+  const report = builtReport(chunk.chunk, { ...counts, spentSeconds: accounted(chunk.spentSeconds) });
   const isDone = unfinished({ items: chunk.items, report }) === 0;
   return {
     ...newRecord(chunk, nowMs),

@@ -1,6 +1,7 @@
 /** The state of one chunk: its items and its grant. */
 import { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
+import { type ByClass, classCounts } from '../../../src/protocol/failure-class.js';
 import type {
   CarriedChunk,
   ChunkGrant,
@@ -235,6 +236,7 @@ export class ChunkState {
     }
     item.state = 'ended';
     item.outcome = summary.outcome;
+    item.failureClass = summary.failureClass;
     const { kind } = this.input.policy.stopAt;
     const decides =
       kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isFailure(summary.outcome);
@@ -284,6 +286,10 @@ export class ChunkState {
       if (state === 'ended' && outcome !== null) counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
     return counts;
+  }
+
+  byClass(): ByClass {
+    return classCounts(this.carried.items.map(({ state, failureClass }) => (state === 'ended' ? failureClass : null)));
   }
 
   get isQuiet(): boolean {

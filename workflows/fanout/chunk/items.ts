@@ -183,12 +183,11 @@ async function leftBy(chunk: ChunkState, slot: Slot): Promise<ItemSummary | unde
   return known.toEnd ? undefined : summaryOf(known);
 }
 
-function summaryOf({ index, generation, outcome, errorCode, ...known }: KnownItem): ItemSummary {
+function summaryOf({ errorCode, newestSeconds: machineSeconds, ...known }: KnownItem): ItemSummary {
   // Earlier generations were counted when they ended.
-  const machineSeconds = known.newestSeconds;
   const error = errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item');
   const ended = { sandboxId: null, endedAsAsked: true, resultRef: null, ending: null, apiCalls: 0, left: [] };
-  return { ...ended, index, generation, outcome, machineSeconds, error };
+  return { ...known, ...ended, machineSeconds, error };
 }
 
 /** Waits for the ends of these items with one activity, which restarts after each end. */

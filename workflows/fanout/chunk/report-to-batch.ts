@@ -82,7 +82,8 @@ export function reportOf(chunk: ChunkState): ChunkReport {
     window: grant.window,
     running: running.length,
     byOutcome: chunk.byOutcome(),
-    retried: carried.items.reduce((sum, { retried }) => sum + retried, 0),
+    byClass: chunk.byClass(),
+    retried: carried.items.reduce((sum, { retried, excused = 0 }) => sum + retried + excused, 0),
     budget: {
       grantedSeconds: grant.budgetSeconds,
       spentSeconds: carried.spentSeconds,

@@ -64,6 +64,7 @@ export function startingItem(
     state: 'ended',
     generation: earlier?.generation ?? 1,
     outcome: earlier?.outcome ?? 'not_started',
+    failureClass: earlier?.failureClass,
   };
 }
 

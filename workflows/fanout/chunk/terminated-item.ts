@@ -1,4 +1,5 @@
 /** The summary of an item whose workflow was terminated repeatedly. */
+import { failureClassOf } from '../../../src/protocol/failure-class.js';
 import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { bulk } from '../../shared/activity-options.js';
 import { jobError } from '../../shared/job-termination.js';
@@ -31,6 +32,7 @@ export async function terminatedItem(chunk: ChunkState, slot: Slot, error: unkno
       index,
       generation,
       outcome,
+      failureClass: 'sandflow',
       labels: item.labels ?? {},
       type: typeOf(item, chunk.input),
       times: { ...never, endedAt: new Date().toISOString() },
@@ -51,6 +53,7 @@ export async function terminatedItem(chunk: ChunkState, slot: Slot, error: unkno
     index,
     generation,
     outcome,
+    failureClass: failureClassOf({ outcome, error: lostError }),
     sandboxId,
     endedAsAsked: false,
     machineSeconds: costSeconds,

@@ -42,6 +42,7 @@ export function itemResult(
     index,
     generation: job.carried.generation,
     outcome: result.outcome,
+    failureClass: result.failureClass ?? null,
     labels,
     type,
     ...(startsFrom && result.error?.code !== sourceChangedCode && { startsFrom }),
@@ -93,7 +94,7 @@ export function itemSummary(
     readonly ending: ItemEnding | null;
   },
 ): ItemSummary {
-  const { index, generation, outcome, job } = item;
+  const { index, generation, outcome, failureClass, job } = item;
   const { error, sandboxId, apiCalls } = job;
   const left = leftOf(job, options);
   const endedAsAsked = !left.some(({ kind }) => kind === 'sandbox');
@@ -101,6 +102,7 @@ export function itemSummary(
     index,
     generation,
     outcome,
+    failureClass,
     sandboxId,
     endedAsAsked,
     machineSeconds: item.machineSeconds,

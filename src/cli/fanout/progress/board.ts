@@ -1,4 +1,5 @@
 /** Progress of a running batch as text: counters and a table of items on a terminal, one line elsewhere. Pure. */
+import { classesText } from '../../../protocol/failure-class.js';
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
 import { dollarsText } from '../../../report/numbers.js';
 import { displayWidth } from '../../output/display-width.js';
@@ -115,9 +116,10 @@ function barLine(progress: FanoutProgress, width: number): Part[] {
 function countParts(counts: FanoutCounts): Part[] {
   const { completed, failed, running, queued, retried } = counts;
   const leftOut = endedOf(counts) - completed - failed;
+  const whose = classesText(counts.byClass);
   return [
     `${completed} done · `,
-    failed > 0 ? ['red', `${failed} failed`] : `${failed} failed`,
+    failed > 0 ? ['red', `${failed} failed${whose && ` (${whose})`}`] : `${failed} failed`,
     ` · ${running} running · ${queued} queued`,
     ...(leftOut > 0 ? [` · ${leftOut} left out`] : []),
     ...(retried > 0 ? [` · ${retried} retried`] : []),

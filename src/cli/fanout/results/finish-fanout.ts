@@ -1,10 +1,11 @@
 /** Ends a watch: prints a summary on stderr and the path of the results on stdout, and returns the exit code. */
+import { classesText } from '../../../protocol/failure-class.js';
 import type { FanoutResult } from '../../../protocol/fanout/fanout-result.js';
 import { endText, isDone } from '../../../protocol/shortfall.js';
 import { dollarsText } from '../../../report/numbers.js';
 import type { Platform } from '../../connect/platform.js';
 import { plainError } from '../../errors.js';
-import { exitCodeOfEnd, exitCodes } from '../../exit-codes.js';
+import { exitCodeOfEnd, exitCodes, isFailedByOthers } from '../../exit-codes.js';
 import type { CliIo } from '../../io.js';
 import type { SandboxIsolation } from '../../output/isolation.js';
 import { type JobLinks, linksText } from '../../output/job-links.js';
@@ -50,7 +51,7 @@ export function finishFanout(
   const { resultsFile, reportFile, filesFolder, problems, left } = home;
   if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems, left, isolation });
   else io.stdout.write(`${resultsFile}\n`);
-  return exitCodeOfEnd({ kind: 'ended', isDone: done });
+  return exitCodeOfEnd({ kind: 'ended', isDone: done, isOfOthers: isFailedByOthers(result) });
 }
 
 /** Prints the id of a batch that is not watched. @returns the exit code */
@@ -110,12 +111,14 @@ export function summaryLines(
           [`  this run: ${plural(counts.items - home.earlier, 'item')} in ${took}`, ...pace, calls],
           [`  all runs: ${cost[0]}`, ...cost.slice(1)],
         ];
+  const whose = classesText(counts.byClass);
   const outcomes = Object.entries(counts.byOutcome).filter(([, count]) => count > 0);
   const widest = Math.max(0, ...outcomes.map(([, count]) => String(count).length));
   return [
     ...head.map((parts) => parts.join(' · ')),
     ...outcomes.map(([name, count]) => `  ${String(count).padStart(widest)} ${oneLine(name)}`),
     ...failureLines(home.failures).map((line) => paint('red', line)),
+    ...(whose === '' ? [] : [`  whose failure: ${whose}`]),
     ...(counts.retried > 0 ? [`  ${counts.retried} retried`] : []),
     ...(error ? [`  ${oneLine(error.code)}: ${setIn(error.message, '    ')}`] : []),
     ...(leftSandboxIds.length > 0 ? [paint('yellow', oneLine(`  not cleaned up: ${leftSandboxIds.join(', ')}`))] : []),

@@ -17,7 +17,7 @@ it('The service lost a sandbox', async () => {
     exitCode: 0,
   });
   // A missing sandbox counts as gone after 90 s, and again when the job stops it. The repeated job runs its prompt to the end.
-  expect(await stand.run(['jobs', 'watch', 'lost'])).toMatchObject({ exitCode: 1 });
+  expect(await stand.run(['jobs', 'watch', 'lost'])).toMatchObject({ exitCode: 6 });
   const steps = printedSteps('The service lost a sandbox', { JOB: 'lost' }, stand.run);
   expect((await steps.next()).stdout).toContain('lost');
   const { stdout, stderr } = await steps.next();

@@ -96,6 +96,13 @@ const row = (index: number, change: Partial<ItemRow> = {}): ItemRow => ({
 });
 
 describe('the board of a batch', () => {
+  it('tells whose the failures are', () => {
+    const counts = { ...progress.counts, byClass: { machine: 3, agent: 17 } };
+    expect(texts({ ...view, progress: { ...progress, counts } })[2]).toContain(
+      '20 failed (17 agent, 3 machine) · 20 running',
+    );
+  });
+
   it('shows progress, rate, remaining time, cost, waits and failures', () => {
     expect(texts(view)).toEqual([
       'nightly fixes (0301-abc) · running · 10 m',

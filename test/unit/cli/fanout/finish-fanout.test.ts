@@ -114,6 +114,20 @@ describe('the output of a finished batch', () => {
     expect(stderr).toContain('  next: sandflow fanout results b\n        sandflow fanout resume b\n');
   });
 
+  it('says whose failures they are, and exits with 6 if none is that of the agent or of a setting', () => {
+    const of = (byClass: FanoutResult['counts']['byClass'], outcome: FanoutResult['outcome'] = 'partly_failed') =>
+      finished(batchResult({ ...partly, outcome, counts: { ...partly.counts, ...(byClass && { byClass }) } }));
+    expect(of({ machine: 2, agent: 16 })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('  whose failure: 16 agent, 2 machine\n'),
+    });
+    expect(of({ machine: 10, service: 5, sandflow: 3 }).exitCode).toBe(6);
+    // A failure of an earlier version has no class.
+    expect(of({ machine: 17 }).exitCode).toBe(1);
+    expect(of({ machine: 18 }, 'deadline_exceeded').exitCode).toBe(1);
+    expect(of(undefined)).toMatchObject({ exitCode: 1, stderr: expect.not.stringContaining('whose failure') });
+  });
+
   it('exits with 1 if a file could not be collected, and prints nothing if quiet and successful', () => {
     expect(finished(batchResult(), {}, { ...home, problems: ['1: x: gone'] })).toMatchObject({ exitCode: 1 });
     const many = Array.from({ length: 30 }, (_, index) => `${index}: x: gone`);

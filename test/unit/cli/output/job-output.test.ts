@@ -84,6 +84,23 @@ describe('the output of a finished job', () => {
     ]);
   });
 
+  it.each([
+    ['prompt_failed', 'agent', 1, 'prompt_failed (agent) · job j'],
+    ['sandbox_failed', 'machine', 6, 'sandbox_failed (machine) · job j'],
+    ['rejected', 'service', 6, 'rejected (service) · job j'],
+    ['rejected', 'sandflow', 6, 'rejected (sandflow) · job j'],
+    ['rejected', 'setup', 1, 'rejected (setup) · job j'],
+    ['rejected', 'provider', 1, 'rejected (provider) · job j'],
+    ['cancelled', 'cancelled', 1, 'cancelled · job j'],
+    ['prompt_failed', undefined, 1, 'prompt_failed · job j'],
+  ] as const)('tells whose failure %s is: %s, with exit code %i', async (outcome, failureClass, code, text) => {
+    const result = { ...jobResult, outcome, ...(failureClass && { failureClass }) };
+    const { exitCode, stdout, stderr } = await finished({ kind: 'ended', result }, { json: true });
+    expect(exitCode).toBe(code);
+    expect(stderr).toContain(text);
+    expect(JSON.parse(stdout)).toMatchObject({ failureClass: failureClass ?? null });
+  });
+
   it('names with the follow-up the files that may still be got, but none that was never written', async () => {
     const stopped = { ...missingFile, error: 'The sandbox was stopped while the job ran', localPath: null };
     const files = [stopped, { ...stopped, path: 'never', missing: true as const }, { ...stopped, path: 'c', ref: 'r' }];
