@@ -3,6 +3,7 @@
 import { fanoutPlaces, itemRecords } from '../addresses/fanout-addresses.js';
 import type { SourceState } from '../contract/workflow-safe/source-state.js';
 import { SandflowError } from '../errors/sandflow-error.js';
+import { isOfOthers } from '../protocol/failure-class.js';
 import type { ChangedChunk, ChangedItem, KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
 import type { EarlierAttempt, ItemResult } from '../protocol/fanout/fanout-result.js';
@@ -130,9 +131,11 @@ export interface SentFork {
 /** Reads the facts about an item that a restarted chunk needs. */
 export async function readKnownItem(store: ResultStore, place: FanoutPlace, index: number): Promise<KnownItem | null> {
   let known: KnownItem | null = null;
+  const excused: number[] = [];
   for (const object of await itemGenerations(store, place, index)) {
     const result = await readStoredJson<ItemResult>(store, object.ref);
     const { generation, outcome, failureClass, job, machineSeconds, startsFrom = null } = result;
+    if (isOfOthers(failureClass)) excused.push(generation);
     const before: number = known?.machineSeconds ?? 0;
     const toEnd = itemToEnd(result);
     const errorCode = job?.error?.code ?? null;
@@ -142,6 +145,8 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
       outcome,
       failureClass,
       errorCode,
+      wasPrompted: job?.prompts.some(({ status }) => status !== 'not_sent') ?? true,
+      excused,
       machineSeconds: toEnd ? before : before + machineSeconds,
       newestSeconds: toEnd ? 0 : machineSeconds,
       startsFrom,

@@ -134,7 +134,7 @@ function startSourcing(batch: BatchState): CancellationScope {
 function decide(batch: BatchState): void {
   const { policy } = batch.input;
   const { sourceChange } = batch.carried;
-  const reason = endReasonOf(batch.counts, policy);
+  const reason = endReasonOf(batch.judged, policy);
   // An item that must not start because the source has changed has not failed.
   if (reason && !(sourceChange && reason === 'failed_fast')) batch.end(reason);
   if (sourceChange && batch.isDrained) batch.end('source_failed', sourceChange);

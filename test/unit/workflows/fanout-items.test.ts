@@ -7,6 +7,7 @@ import { placeProblem, sealProblem } from '../../../workflows/fanout/batch/handl
 import { reservedSeconds } from '../../../workflows/fanout/chunk/budget.js';
 import {
   isFailure,
+  isFreelyTriedAgain,
   isRetriable,
   isSourceLost,
   isTriedAgain,
@@ -49,6 +50,32 @@ describe('an ended item', () => {
     expect(isRetriable({ outcome: 'rejected', errorCode: 'provider_not_configured' })).toBe(false);
   });
 
+  it.each([
+    ['agent', false, false],
+    ['check', false, false],
+    ['provider', false, false],
+    ['setup', false, false],
+    ['cancelled', false, false],
+    ['machine', true, true],
+    ['service', true, true],
+    ['sandflow', true, true],
+    [null, false, false],
+    [undefined, false, false],
+  ] as const)(
+    'is tried again for nothing after a failure of %s: without a prompt %s, after one with retries %s',
+    (failureClass, unsent, sent) => {
+      const failed = { outcome: 'sandbox_failed', errorCode: null, failureClass } as const;
+      const again = (wasPrompted: boolean | undefined, retries: number, excused = 0) =>
+        isFreelyTriedAgain({ ...failed, ...(wasPrompted !== undefined && { wasPrompted }) }, excused, { retries });
+      expect([again(false, 0), again(true, 1)]).toEqual([unsent, sent]);
+      // Nobody has asked for a second prompt, or it is unknown whether there was a first.
+      expect([again(true, 0), again(undefined, 0)]).toEqual([false, false]);
+      expect([again(false, 0, 2), again(false, 0, 3), again(true, 9, 3)]).toEqual([unsent, false, false]);
+      const refused = { ...failed, outcome: 'rejected', wasPrompted: false } as const;
+      expect(isFreelyTriedAgain(refused, 0, { retries: 1 })).toBe(false);
+    },
+  );
+
   it('reports a lost source only if nothing was forked', () => {
     const refused = { outcome: 'rejected', errorCode: 'snapshot_data_expired' } as const;
     expect(isSourceLost(refused, null)).toBe(true);
@@ -80,6 +107,28 @@ describe('an item of an earlier start', () => {
   });
 });
 
+describe('an item of an earlier start that failed by others', () => {
+  const inPlace = { retryFailed: false, retries: 1 };
+  const broken = (generation: number, excused: readonly number[]) =>
+    ({ ...known('sandbox_failed', generation), failureClass: 'machine', wasPrompted: false, excused }) as const;
+
+  it('is tried again without counting, as often as three times', () => {
+    const at = (generation: number, excused: number[]) => resumptionOf(broken(generation, excused), inPlace);
+    expect(at(1, [1])).toMatchObject({ kind: 'run', generation: 2, retried: 0, excused: 1 });
+    expect(at(3, [1, 2, 3])).toMatchObject({ generation: 4, retried: 0, excused: 3 });
+    expect(at(4, [1, 2, 3, 4])).toMatchObject({ generation: 5, retried: 1, excused: 3 });
+    expect(at(5, [1, 2, 3, 4, 5])).toEqual({ kind: 'done' });
+  });
+
+  it('keeps its retries for the agent, and forgets what was before a change', () => {
+    const failed = { ...known('prompt_failed', 3), failureClass: 'agent', wasPrompted: true, excused: [1, 2] } as const;
+    expect(resumptionOf(failed, inPlace)).toMatchObject({ generation: 4, retried: 1, excused: 2 });
+    expect(resumptionOf({ ...failed, excused: [1] }, inPlace)).toEqual({ kind: 'done' });
+    const next = { after: 2, isNamed: true };
+    expect(resumptionOf({ ...failed, excused: [1] }, { ...inPlace, next })).toMatchObject({ retried: 1, excused: 0 });
+  });
+});
+
 describe('the counts of a batch', () => {
   const chunk = {
     items: 10,
@@ -98,6 +147,9 @@ describe('the counts of a batch', () => {
     );
     expect(over).toMatchObject({ queued: 0, failed: 1, byOutcome: { not_started: 10, cancelled: 1 } });
     expect(unfinished(chunk)).toBe(5);
+    const classes = [{ agent: 1 }, { agent: 2, machine: 1 }].map((byClass) => ({ ...chunk.report, byClass }));
+    const both = countsOf([chunk, ...classes.map((report) => ({ items: 10, report }))], false);
+    expect(both.byClass).toEqual({ agent: 3, machine: 1 });
   });
 
   it('end it when they should', () => {

@@ -97,11 +97,23 @@ describe('the summary of an item', () => {
     ...({ kind: 'prompt', ...at, conversationId, why: 'It may still run.' } as const),
   }));
   const machine = { kind: 'sandbox', ...at, conversationId: null, why: 'The stop was not accepted.' } as const;
+  const options = { end: 'stop', unconfirmedName: null, isOfEarlierRun: false, resultRef: null, ending: null } as const;
   const summaryOf = (left: JobResult['left']) => {
     const item = itemOf([]);
     const job = { ...item.job, ...at, left };
-    return itemSummary({ ...item, job }, { end: 'stop', unconfirmedName: null, resultRef: null, ending: null });
+    return itemSummary({ ...item, job }, options);
   };
+
+  it('says whether a prompt may have been sent', () => {
+    const of = (statuses: readonly string[], isOfEarlierRun = false) =>
+      itemSummary(itemOf(statuses.map((status) => ({ ...prompt('p', 'answer'), status }))), {
+        ...options,
+        isOfEarlierRun,
+      });
+    expect(of(['not_sent', 'not_sent']).wasPrompted).toBe(false);
+    expect(of(['unknown', 'not_sent']).wasPrompted).toBe(true);
+    expect(of(['not_sent'], true).wasPrompted).toBe(true);
+  });
 
   it('names a machine that runs on, however many prompts run in it', () => {
     const { left, endedAsAsked } = summaryOf([...prompts, machine]);

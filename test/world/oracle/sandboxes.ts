@@ -17,7 +17,8 @@ function tooMany(record: WorldRecord): Broken[] {
     );
     const most =
       plan?.kind === 'batch'
-        ? plan.items * (1 + plan.retries) + (plan.source === 'prepare' ? 1 : 0)
+        ? // Three tries after failures of machines or of the service cost no retry.
+          plan.items * (1 + plan.retries + 3) + (plan.source === 'prepare' ? 1 : 0)
         : told.given.length === 0
           ? 1
           : 0;

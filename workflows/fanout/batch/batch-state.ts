@@ -1,6 +1,7 @@
 /** The state of one batch: its chunks, their grants and reports, and its end. */
-import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { patched, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
+import { othersIn } from '../../../src/protocol/failure-class.js';
 import type {
   BatchInput,
   CarriedBatch,
@@ -18,6 +19,7 @@ import { sourceChangedCode } from '../../shared/job-termination.js';
 import { setBudgetLeft } from '../../shared/metrics.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
+import { byClassPatch } from '../chunk/chunk-state.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks, wasStarted, withKnown } from './chunk-record.js';
 import { countsOf, sumOf } from './counts.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
@@ -89,6 +91,13 @@ export class BatchState {
 
   get counts(): FanoutCounts {
     return countsOf(this.records, this.outcome !== null);
+  }
+
+  /** The counts that `--fail-fast` goes by: without failures that are neither the agent's nor of a setting. */
+  get judged(): FanoutCounts {
+    const { counts } = this;
+    const others = this.input.policy.stopAt.kind === 'fail_fast' ? othersIn(counts.byClass) : 0;
+    return others > 0 && patched(byClassPatch) ? { ...counts, failed: counts.failed - others } : counts;
   }
 
   get isQuiet(): boolean {

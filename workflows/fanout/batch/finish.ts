@@ -29,7 +29,7 @@ export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.enter('ending');
   const sourceError = await endSource(batch);
   const { ending, seal, unreadable } = batch.carried;
-  const outcome = outcomeOf(ending?.reason ?? null, batch.counts, batch.input.policy, seal !== null);
+  const outcome = outcomeOf(ending?.reason ?? null, batch.judged, batch.input.policy, seal !== null);
   batch.outcome = outcome;
   batch.error = ending?.error ?? errorOf(batch, outcome) ?? unreadable ?? sourceError;
   batch.enter('ended');

@@ -1,9 +1,10 @@
 /** The state of one chunk: its items and its grant. */
-import { CancellationScope } from '@temporalio/workflow';
+import { CancellationScope, patched } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
-import { type ByClass, classCounts } from '../../../src/protocol/failure-class.js';
+import { type ByClass, classCounts, isOfOthers } from '../../../src/protocol/failure-class.js';
 import type {
   CarriedChunk,
+  CarriedItem,
   ChunkGrant,
   ChunkInput,
   KnownItem,
@@ -17,13 +18,15 @@ import { sourceChangedCode } from '../../shared/job-termination.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { addLeft } from '../left-list.js';
 import { accounted, freeSeconds, reservedBy } from './budget.js';
-import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
+import { type EndedItem, isFailure, isFreelyTriedAgain, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { type Slot, slotOf, startingItem } from './slot.js';
 import { unendedFork } from './unended-fork.js';
 
 /** Error code of an item whose workflow was terminated from outside. */
 export const lostItemCode = 'item_lost';
 const unknownFork = 'The item did not say how it ended; this fork, or one of a later try, may still run.';
+/** The marker of chunks and batches that decide by the class of a failure. */
+export const byClassPatch = 'failure-classes';
 export interface SeenItems {
   /** Items whose workflows run. */
   readonly running: ReadonlySet<number>;
@@ -212,7 +215,7 @@ export class ChunkState {
     if (summary.generation > item.settled) this.carried.spentSeconds += accounted(summary.machineSeconds);
     item.settled = 0;
     this.recordEnd(summary, summary);
-    const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };
+    const ended: EndedItem = { ...summary, errorCode: summary.error?.code ?? null };
     if (isSourceLost(ended, summary.sandboxId)) this.carried.sourceError = summary.error;
     if (after?.kind === 'run') {
       // An earlier execution cut the item short or let it fail, and only its fork remained to be ended.
@@ -220,17 +223,21 @@ export class ChunkState {
       item.generation = after.generation;
       item.lookFirst = after.lookFirst;
       item.retried = after.retried;
+      item.excused = after.excused;
       this.noteChange('soon');
       return;
     }
     const { retries } = this.input.policy;
     const mayRetry = after === null && !this.isEnding && this.carried.sourceError === null;
-    if (mayRetry && isTriedAgain(ended, item.retried, { retries })) {
+    const { excused = 0 } = item;
+    const isFree = mayRetry && isFreelyTriedAgain(ended, excused, { retries }) && patched(byClassPatch);
+    if (mayRetry && (isFree || isTriedAgain(ended, item.retried, { retries }))) {
       item.state = 'waiting';
       item.generation = summary.generation + 1;
       // A lost item may have continued to unreported generations.
       item.lookFirst = ended.errorCode === lostItemCode;
-      item.retried += 1;
+      if (isFree) item.excused = excused + 1;
+      else item.retried += 1;
       this.noteChange('soon');
       return;
     }
@@ -238,8 +245,7 @@ export class ChunkState {
     item.outcome = summary.outcome;
     item.failureClass = summary.failureClass;
     const { kind } = this.input.policy.stopAt;
-    const decides =
-      kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isFailure(summary.outcome);
+    const decides = kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isBlamed(item);
     this.decide();
     this.noteChange(decides || this.carried.sourceError ? 'now' : 'soon');
   }
@@ -260,8 +266,7 @@ export class ChunkState {
     const { stopAt } = this.input.policy;
     const byOutcome = this.byOutcome();
     const isEnough = stopAt.kind === 'successes' && (byOutcome.completed ?? 0) >= stopAt.count;
-    const hasFailed =
-      stopAt.kind === 'fail_fast' && this.carried.items.some(({ outcome }) => outcome && isFailure(outcome));
+    const hasFailed = stopAt.kind === 'fail_fast' && this.carried.items.some(isBlamed);
     const { sourceError } = this.carried;
     // Items that started before the source changed go on.
     const isLost = sourceError !== null && sourceError.code !== sourceChangedCode;
@@ -320,6 +325,11 @@ export class ChunkState {
     this.carried.reports += 1;
     return this.carried.reports;
   }
+}
+
+/** True for an item whose failure counts for `--fail-fast`. Earlier versions counted every one. */
+function isBlamed({ outcome, failureClass }: CarriedItem): boolean {
+  return outcome !== null && isFailure(outcome) && !(isOfOthers(failureClass) && patched(byClassPatch));
 }
 
 function newCarriedChunk({ grant }: ChunkInput, nowMs: number): CarriedChunk {

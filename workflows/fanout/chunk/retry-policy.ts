@@ -1,11 +1,13 @@
 /** Decides what to do after the end of an item, whether it ended in this execution or in an earlier one. Pure. */
 
+import { isOfOthers } from '../../../src/protocol/failure-class.js';
 import type { KnownItem, NextRun, Resumption } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutPolicy, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { turnOf } from '../../../src/protocol/fanout/next-turn.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
 
-export interface EndedItem {
+export interface EndedItem extends Pick<ItemSummary, 'failureClass' | 'wasPrompted'> {
   readonly outcome: ItemOutcome;
   /** Code of its error, or null. */
   readonly errorCode: string | null;
@@ -47,6 +49,25 @@ export function isTriedAgain(ended: EndedItem, retried: number, { retries }: Pic
   return retried < retries && isRetriable(ended);
 }
 
+/** How often an item is tried again after failures that are neither the agent's nor of a setting, in all. */
+const freeRetries = 3;
+
+/**
+ * True if an item that has just ended is tried again without counting it as one of its `retries`. Without `retries`,
+ * nobody has asked for a second prompt: then only as long as no prompt was sent.
+ * @param excused number of such retries so far
+ */
+export function isFreelyTriedAgain(ended: EndedItem, excused: number, { retries }: Pick<FanoutPolicy, 'retries'>) {
+  const mayPrompt = retries > 0 || ended.wasPrompted === false;
+  return excused < freeRetries && mayPrompt && isOfOthers(ended.failureClass) && isRetriable(ended);
+}
+
+/** How many retries of an item counted, and how many did not. @param after generations up to this one are over */
+export function retriesOf({ generation, excused = [] }: Pick<KnownItem, 'generation' | 'excused'>, after = 0) {
+  const free = excused.filter((one) => one > after && one < generation).length;
+  return { retried: generation - after - 1 - Math.min(free, freeRetries), excused: Math.min(free, freeRetries) };
+}
+
 /** True for an item that failed by itself; false if it was cut short or never started. */
 export function isFailure(outcome: ItemOutcome): boolean {
   return outcome !== 'completed' && outcome !== 'cancelled' && outcome !== 'not_started';
@@ -83,6 +104,7 @@ export function resumptionOf(known: KnownItem | null, options: ResumptionOptions
   if (known.outcome === 'completed') return { kind: 'done' };
   if (!isFailure(known.outcome)) return { ...next, retried: 0 };
   if (options.retryFailed) return { ...next, retried: 0 };
-  const retried = known.generation - (changed?.after ?? 0) - 1;
-  return isTriedAgain(known, retried, options) ? { ...next, retried: retried + 1 } : { kind: 'done' };
+  const { retried, excused } = retriesOf(known, changed?.after);
+  if (isFreelyTriedAgain(known, excused, options)) return { ...next, retried, excused: excused + 1 };
+  return isTriedAgain(known, retried, options) ? { ...next, retried: retried + 1, excused } : { kind: 'done' };
 }

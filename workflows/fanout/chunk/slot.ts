@@ -3,7 +3,7 @@ import type { CancellationScope } from '@temporalio/workflow';
 import type { CarriedItem, ChunkInput, KnownItem, NextRun } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem } from '../../../src/protocol/fanout/fanout-input.js';
 import { reservedSeconds } from './budget.js';
-import { resumptionOf } from './retry-policy.js';
+import { resumptionOf, retriesOf } from './retry-policy.js';
 
 export interface Slot {
   readonly index: number;
@@ -49,15 +49,16 @@ export function startingItem(
     // If the item has ended since, its result is the stored one.
     const generation = earlier?.generation ?? 1;
     const settled = earlier && !earlier.toEnd ? generation : 0;
-    return { ...freshItem, state: 'running', generation, settled, lookFirst: true, retried: generation - 1 };
+    const { retried, excused } = retriesOf({ ...earlier, generation });
+    return { ...freshItem, state: 'running', generation, settled, lookFirst: true, retried, excused };
   }
   if (earlier?.toEnd) {
     const { toEnd } = earlier;
     return { ...freshItem, generation: toEnd.generation, lookFirst: true, toEnd, after: next };
   }
   if (next.kind === 'run') {
-    const { generation, lookFirst, retried } = next;
-    return { ...freshItem, generation, lookFirst, retried, losses: isLost ? 1 : 0 };
+    const { kind: _, ...run } = next;
+    return { ...freshItem, ...run, losses: isLost ? 1 : 0 };
   }
   return {
     ...freshItem,

@@ -20,6 +20,7 @@ import { recordKeptFork } from '../../job/end/ended-sandboxes.js';
 import { handleMessages } from '../../job/handlers.js';
 import { JobState } from '../../job/job-state.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
+import { mayBeOfEarlierRun } from '../../job/was-reset.js';
 import { storing } from '../../shared/activity-options.js';
 import { showAttributes } from '../../shared/search-attributes.js';
 import { continueWithStart } from '../../shared/start-memo.js';
@@ -58,7 +59,8 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
   const ending = before && job.storedRef !== null ? endingOf(keyOf(input, item), before, item) : null;
   const resultRef = ending ? job.storedRef : await CancellationScope.nonCancellable(() => store(input, item));
   const { unconfirmedName } = job.carried;
-  return itemSummary(item, { end: input.job.end, unconfirmedName, resultRef, ending });
+  const isOfEarlierRun = mayBeOfEarlierRun(job);
+  return itemSummary(item, { end: input.job.end, unconfirmedName, isOfEarlierRun, resultRef, ending });
 }
 
 function keyOf({ resultPrefix }: FanoutItemInput, { generation }: StartedItemResult): string {

@@ -90,6 +90,7 @@ export function itemSummary(
   options: {
     readonly end: JobEnd;
     readonly unconfirmedName: string | null;
+    readonly isOfEarlierRun: boolean;
     readonly resultRef: string | null;
     readonly ending: ItemEnding | null;
   },
@@ -103,6 +104,7 @@ export function itemSummary(
     generation,
     outcome,
     failureClass,
+    wasPrompted: options.isOfEarlierRun || job.prompts.some(({ status }) => status !== 'not_sent'),
     sandboxId,
     endedAsAsked,
     machineSeconds: item.machineSeconds,
