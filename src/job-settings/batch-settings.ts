@@ -12,6 +12,9 @@ export const preparing = [
   'prepareDeadline',
   'prepareEnd',
 ] as const;
+/** `prepareFanout` sets it, and not the row: the digest of a batch from before the breaker must stay the same. */
+export const defaultBreaker = 5;
+const holds = 'start no more items after this many equal permanent failures in a row; 0: go on';
 const replacesPrepared = 'replaces the prepared sandbox';
 const otherSources = ['source', 'snapshot'];
 
@@ -144,6 +147,35 @@ export const batchSettings = {
     on: {
       fanout: { help: 'how often to retry a failed item, each time in a new fork', project: true },
       resume: { help: 'how often to retry a failed item, each time in a new fork' },
+    },
+  },
+  /** Number of items, from the first, that run before the others. Default: 0. */
+  canary: {
+    kind: 'count',
+    least: 0,
+    most: 1_000,
+    of: 'policy',
+    on: {
+      fanout: {
+        rare: true,
+        help: 'run this many first items alone; the others start unless all of these fail alike',
+        project: true,
+      },
+    },
+  },
+  /** Number of equal permanent failures in a row that hold the batch. Zero: none does. */
+  breaker: {
+    kind: 'count',
+    least: 0,
+    most: 1_000,
+    of: 'policy',
+    on: {
+      fanout: {
+        rare: true,
+        help: `${holds} (default: ${defaultBreaker})`,
+        project: true,
+      },
+      resume: { help: holds },
     },
   },
   first: {

@@ -183,6 +183,9 @@ export const addChunkUpdate = defineUpdate<{ readonly isNew: boolean }, [ChunkSu
 /** Declares that a batch has all its items. Safe to repeat. */
 export const sealUpdate = defineUpdate<{ readonly isNew: boolean }, [SealRequest]>('seal');
 
+/** Lets a held batch start items again. `wasHeld` is false if it was not held. Safe to repeat. */
+export const goOnUpdate = defineUpdate<{ readonly wasHeld: boolean }>('goOn');
+
 /** Returns the progress of a batch. */
 export const fanoutProgressQuery = defineQuery<FanoutProgress, [QueryOptions?]>('fanoutProgress');
 

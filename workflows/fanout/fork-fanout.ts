@@ -23,6 +23,7 @@ import { mayHaveItems } from './batch/due-grants.js';
 import { endReasonOf } from './batch/end-decision.js';
 import { finish } from './batch/finish.js';
 import { handleBatchMessages } from './batch/handlers.js';
+import { holdIfDue } from './batch/hold.js';
 import { cancelChunks, resumeFromStore } from './batch/resume.js';
 import { startBatchTimers } from './batch/timers.js';
 import { changeSinceEarlier, obtainSource } from './source/obtain.js';
@@ -139,6 +140,7 @@ function decide(batch: BatchState): void {
   if (reason && !(sourceChange && reason === 'failed_fast')) batch.end(reason);
   if (sourceChange && batch.isDrained) batch.end('source_failed', sourceChange);
   if (isBudgetSpent(policy.budgetSeconds, batch.records.map(budgetHolderOf))) batch.end('budget_spent');
+  holdIfDue(batch);
 }
 
 function isOver(batch: BatchState): boolean {

@@ -4,8 +4,9 @@ import { pasteable } from '../output/pasteable.js';
 import { programName } from '../program-name.js';
 
 /** @param get the values of `--get`: the next commands save the files where this one does */
-export function nextWhileBatchRuns(batchId: string, get: readonly string[] = []): string[] {
-  return nextLines([`watch ${batchId}${placesOf(get)}`, `show ${batchId}`, `cancel ${batchId}`]);
+export function nextWhileBatchRuns(batchId: string, get: readonly string[] = [], isHeld = false): string[] {
+  const goOn = isHeld ? [`resume ${batchId}${placesOf(get)}`] : [];
+  return nextLines([...goOn, `watch ${batchId}${placesOf(get)}`, `show ${batchId}`, `cancel ${batchId}`]);
 }
 
 /** @param get as above */

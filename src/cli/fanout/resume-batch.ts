@@ -6,7 +6,7 @@ import type { FanoutItem, FanoutPolicy, FanoutSource, MachineType } from '../../
 import { longestMachineSeconds } from '../../protocol/fanout/longest-machine-seconds.js';
 import { headOf } from '../../protocol/stored-text.js';
 import { earlierExecution } from '../../workflow-client/fanouts/earlier-execution.js';
-import { type FanoutAddress, fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
+import { type FanoutAddress, fanoutProgress, type StartedFanout } from '../../workflow-client/fanouts/fanout-client.js';
 import { planResume, type ResumePlan } from '../../workflow-client/fanouts/plan-resume.js';
 import { resumeFanout } from '../../workflow-client/fanouts/resume-fanout.js';
 import { contentDigest } from '../../workflow-client/input-digest.js';
@@ -60,8 +60,9 @@ export async function resumeBatch(
       if (options.check) await checkWanted(wanted, checked);
       sayLocalFacts(await platform.readFacts(), view);
       io.interrupted.throwIfAborted();
-      await resume(platform, batch, { command, plan, options, context });
-      view.notice(`Batch ${batchId} resumed: running ${whatRuns(plan)}.`, 'detail');
+      const { started } = await resume(platform, batch, { command, plan, options, context });
+      const what = started ? `resumed: running ${whatRuns(plan)}` : 'goes on';
+      view.notice(`Batch ${batchId} ${what}.`, 'detail');
     }
     return finish(platform, batchId, { ...options, detach: options.detach && runs }, { context, view });
   });
@@ -151,13 +152,13 @@ async function resume(
   platform: Platform,
   batch: FanoutAddress,
   { command: { policy }, plan, options, context }: Resuming,
-): Promise<void> {
+): Promise<StartedFanout> {
   const { retryFailed } = options;
   const release = options.detach ? undefined : await claimResultFolder(batch, options, context.io);
   context.undone = undefined;
   try {
     const given = { ...platform.starting, retryFailed, policy, ...(plan && { plan }) };
-    await resumeFanout(platform.temporal, batch, given);
+    return await resumeFanout(platform.temporal, batch, given);
   } catch (error) {
     // Only a refusal proves that the batch was not resumed.
     if (error instanceof SandflowError) await release?.();

@@ -47,7 +47,8 @@ export function showFanout(
       for (const [name, count] of outcomes) if (count > 0) stdout.write(`  ${count} ${oneLine(name)}\n`);
       if (shortfall) stdout.write(`  ${oneLine(shortfall)}\n`);
       if (error) stdout.write(`${oneLine(error.code)}: ${setIn(error.message)}\n`);
-      if (outcome === null) for (const line of nextWhileBatchRuns(batchId)) stderr.write(`${line}\n`);
+      const next = nextWhileBatchRuns(batchId, [], progress.held !== undefined);
+      if (outcome === null) for (const line of next) stderr.write(`${line}\n`);
     }
     if (outcome === null) return exitCodes.done;
     return exitCodeOfEnd({

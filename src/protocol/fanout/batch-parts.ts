@@ -15,7 +15,7 @@ import type {
   ItemToEnd,
   MachineType,
 } from './fanout-input.js';
-import type { FanoutPhase } from './fanout-progress.js';
+import type { BatchHold, FanoutPhase } from './fanout-progress.js';
 import type { ItemEnding, ItemResult } from './fanout-result.js';
 
 /** A part of the items of a batch, as submitted. */
@@ -81,6 +81,23 @@ export interface ChunkGrant {
   readonly pausedUntilMs: number | null;
   /** True if no further item starts and running items are cancelled. */
   readonly isEnding: boolean;
+  /** How many permanent failures of this chunk the batch knew of, and did not stop at. Never falls. Default: 0. */
+  readonly answered?: number;
+  /** Set once items after the canaries may start. Needed only by a chunk with canaries. */
+  readonly isProven?: true;
+}
+
+/** A grant of which every amount is known. */
+export type FullGrant = ChunkGrant & Required<Pick<ChunkGrant, 'window' | 'budgetSeconds'>>;
+
+/** Endings of items that followed one another with the same failure: the same outcome and the same code. */
+export interface FailureStreak {
+  readonly outcome: ItemOutcome;
+  /** Code of the error, perhaps cut; null without an error. */
+  readonly code: string | null;
+  /** True if another item or attempt would meet the failure too. */
+  readonly isPermanent: boolean;
+  readonly count: number;
 }
 
 /** The progress of a chunk. Its size does not depend on the number of items. */
@@ -100,6 +117,10 @@ export interface ChunkReport {
   /** The failed ones among them. Absent: none, or of an earlier version. */
   readonly byClass?: ByClass;
   readonly retried: number;
+  /** The newest endings, if they are the same failure; null if the newest one is none. Absent before the first failure. */
+  readonly streak?: FailureStreak | null;
+  /** Number of permanent failures. Absent if there were none, or the batch does not ask. */
+  readonly permanent?: number;
   readonly budget: {
     /** The limit in effect from this report on; null without a limit. */
     readonly grantedSeconds: number | null;
@@ -187,7 +208,7 @@ export interface CarriedChunk {
   readonly startedAtMs: number;
   /** By their place in the chunk; empty until they are loaded. The result store holds what they are to do. */
   items: CarriedItem[];
-  grant: Required<ChunkGrant>;
+  grant: FullGrant;
   spentSeconds: number;
   throttledUntilMs: number | null;
   sourceError: JobError | null;
@@ -202,6 +223,9 @@ export interface CarriedChunk {
   blocked: BlockedItem[];
   /** What is to be added to the stored results of items that have ended. */
   readonly endings: ItemEnding[];
+  /** As in the reports. */
+  streak?: FailureStreak | null;
+  permanent?: number;
 }
 
 export interface BlockedItem {
@@ -247,7 +271,7 @@ export interface ChunkPlace {
 }
 
 /** The part of a report that the batch keeps. It keeps the list of what may still run for all chunks together. */
-export interface KeptReport extends Omit<ChunkReport, 'left' | 'leftMore' | 'sourceError' | 'unreadable'> {
+export interface KeptReport extends Omit<ChunkReport, 'left' | 'leftMore' | 'sourceError' | 'unreadable' | 'streak'> {
   /** Number of entries that its items left. */
   readonly leftCount: number;
 }
@@ -265,7 +289,7 @@ export interface ChunkRecord extends ChunkPlace {
   /** True while a chunk of an earlier execution has not yet reported its grant and its items. */
   awaitsReport: boolean;
   /** The last grant that was sent, with all fields. */
-  sent: Required<ChunkGrant>;
+  sent: FullGrant;
   /** The grants that the chunk may still use, according to its last report. */
   charged: { readonly window: number; readonly budgetSeconds: number };
   report: KeptReport | null;
@@ -324,6 +348,12 @@ export interface CarriedBatch {
   /** Why the items of a chunk cannot be read: the first that was found. */
   unreadable?: JobError;
   throttle: Throttle;
+  /** The newest endings of all chunks, in the order in which the batch learned of them, if they are the same failure. */
+  streak?: FailureStreak | null;
+  /** Why no item starts until a person decides; null or absent if items may start. */
+  held?: BatchHold | null;
+  /** Set once the canaries have ended and have not failed alike, or a person lets the batch go on. */
+  isProven?: true;
   /** When the lease on the source was last granted, in ms since the epoch, or null. */
   leasedAtMs: number | null;
   /** The sandbox that the batch leases: its source, or the holder of its named snapshot. */

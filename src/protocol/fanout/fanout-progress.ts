@@ -19,6 +19,20 @@ export interface FanoutCounts {
   readonly byClass?: ByClass;
 }
 
+/** Why a batch starts no more items until a person decides. */
+export interface BatchHold {
+  /** `breaker`: too many equal permanent failures in a row. `canary`: all canaries failed alike. */
+  readonly by: 'breaker' | 'canary';
+  /** How those items ended. */
+  readonly outcome: ItemOutcome;
+  /** Code of their error; null without one. */
+  readonly code: string | null;
+  /** Number of these items. */
+  readonly count: number;
+  /** ISO 8601 time. */
+  readonly since: string;
+}
+
 /** The phase of a batch. */
 export type FanoutPhase = 'preparing' | 'checking_source' | 'running' | 'ending' | 'ended';
 
@@ -52,6 +66,8 @@ export interface FanoutProgress {
   readonly throttledUntil: string | null;
   /** Why the batch cannot continue by itself; null if it can. */
   readonly blocked: { readonly message: string; readonly since: string } | null;
+  /** Set while the batch is held, and if it ended so. `resumeFanout` lets it go on. */
+  readonly held?: BatchHold;
   /** How the batch ended; null while it runs. */
   readonly outcome: FanoutOutcome | null;
   /**

@@ -14,10 +14,21 @@ export async function earlierExecution(client: Client, batch: FanoutAddress) {
   }
   // The run id of the first execution of the batch.
   const batchKey = input.batchKey ?? (there.raw.workflowExecutionInfo?.firstRunId || there.runId);
-  return { input, batchKey, memo: there.memo as unknown as FanoutMemo, isRunning: there.status.name === 'RUNNING' };
+  return {
+    input,
+    batchKey,
+    memo: there.memo as unknown as FanoutMemo,
+    isRunning: there.status.name === 'RUNNING',
+    runId: there.runId,
+  };
 }
 
 export function stillRuns({ batchId }: FanoutAddress, cause?: unknown): SandflowError {
   const message = `The batch "${batchId}" is still running, so there is nothing to resume. \`sandflow fanout watch ${batchId}\` shows its progress.`;
   return new SandflowError('fanout_runs', message, { cause });
+}
+
+export function heldSoUnchanged({ batchId }: FanoutAddress): SandflowError {
+  const message = `The batch "${batchId}" is held and still runs, so nothing of it can be changed. \`sandflow fanout resume ${batchId}\` without options lets it go on; or cancel it, and resume it with changes when it has ended.`;
+  return new SandflowError('fanout_runs', message);
 }

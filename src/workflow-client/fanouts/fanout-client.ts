@@ -10,6 +10,7 @@ import {
 } from '@temporalio/client';
 import { jobIdProblem, jobWorkflowId } from '../../addresses/addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
+import { defaultBreaker } from '../../job-settings/batch-settings.js';
 import type { BatchInput, ChunkPlace } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
 import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
@@ -113,7 +114,7 @@ export async function prepareFanout(
     ...(labels && { labels }),
     ...(!promptInSummary && { textInSummaries: false }),
   };
-  return { checked, memo };
+  return { checked: { ...checked, policy: { breaker: defaultBreaker, ...checked.policy } }, memo };
 }
 
 /**

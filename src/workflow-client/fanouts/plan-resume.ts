@@ -19,8 +19,8 @@ import { requireClient } from '../../temporal/own-copy.js';
 import { editsBetween } from '../../texts/edits.js';
 import { contentDigest } from '../input-digest.js';
 import { isRunning } from '../is-running.js';
-import { earlierExecution, stillRuns } from './earlier-execution.js';
-import type { FanoutAddress } from './fanout-client.js';
+import { earlierExecution, heldSoUnchanged, stillRuns } from './earlier-execution.js';
+import { type FanoutAddress, fanoutProgress } from './fanout-client.js';
 import { bad } from './fanout-input.js';
 import { changedItem } from './pack-items.js';
 import { runningItems } from './running-items.js';
@@ -83,7 +83,10 @@ export async function planResume(
   requireClient(client);
   const { results, retryFailed = true, only, change } = options;
   const { input, batchKey, isRunning } = await earlierExecution(client, batch);
-  if (isRunning) throw stillRuns(batch);
+  if (isRunning) {
+    const progress = await fanoutProgress(client, batch).catch(() => null);
+    throw progress?.held ? heldSoUnchanged(batch) : stillRuns(batch);
+  }
   const place = { deployment: batch.deployment, batchId: batch.batchId, batchKey };
   const chunks = await storedChunks(results, place);
   const isChanging = only !== undefined || change !== undefined;

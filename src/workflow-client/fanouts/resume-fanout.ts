@@ -1,4 +1,4 @@
-/** Resumes a batch whose workflow has closed. */
+/** Resumes a batch whose workflow has closed, or lets a held one go on. */
 
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { fanoutPlaces } from '../../addresses/fanout-addresses.js';
@@ -10,10 +10,17 @@ import { storedJson } from '../../result-store/stored-json.js';
 import { requireOptions } from '../../settings/required-options.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { contentDigest } from '../input-digest.js';
-import { earlierExecution, stillRuns } from './earlier-execution.js';
-import { type FanoutAddress, launchBatch, type StartedFanout, type StartFanoutOptions } from './fanout-client.js';
+import { earlierExecution, heldSoUnchanged, stillRuns } from './earlier-execution.js';
+import {
+  type FanoutAddress,
+  fanoutProgress,
+  launchBatch,
+  type StartedFanout,
+  type StartFanoutOptions,
+} from './fanout-client.js';
 import { bad, parseFanoutInput } from './fanout-input.js';
 import type { ResumePlan } from './plan-resume.js';
+import { sendGoOn } from './updates.js';
 
 /** Options of resuming a batch. */
 export interface ResumeFanoutOptions extends Pick<StartFanoutOptions, 'taskQueue' | 'searchAttributes'> {
@@ -35,7 +42,10 @@ export interface ResumeFanoutOptions extends Pick<StartFanoutOptions, 'taskQueue
  * them. Idempotency keys and the spent budget carry over from the first execution. The deadline starts again. Chunks that
  * still run continue. Safe to repeat: an item that has ended since the plan was made does not run again by that plan,
  * unless it failed.
- * @throws SandflowError `fanout_runs` if the batch still runs; `fanout_not_found`; `bad_fanout_input`
+ *
+ * A batch that is held (`FanoutProgress.held`) still runs. It goes on, unchanged: `started` is then false, and no option that
+ * changes something may be given.
+ * @throws SandflowError `fanout_runs` if the batch still runs and is not held; `fanout_not_found`; `bad_fanout_input`
  * @example
  * await resumeFanout(client, { deployment, batchId: 'issues' }, { taskQueue });
  * const { counts } = await awaitFanout(client, { deployment, batchId: 'issues' });
@@ -48,8 +58,15 @@ export async function resumeFanout(
   requireClient(client);
   requireOptions(options, { taskQueue: 'a text' });
   const { taskQueue, retryFailed = true, plan, results, searchAttributes } = options;
-  const { input: first, batchKey, memo: earlierMemo, isRunning } = await earlierExecution(client, batch);
-  if (isRunning) throw stillRuns(batch);
+  const { input: first, batchKey, memo: earlierMemo, isRunning, runId } = await earlierExecution(client, batch);
+  if (isRunning) {
+    const { held } = await fanoutProgress(client, batch);
+    if (!held) throw stillRuns(batch);
+    const isChanging = plan !== undefined || !retryFailed || Object.keys(options.policy ?? {}).length > 0;
+    if (isChanging) throw heldSoUnchanged(batch);
+    if (!(await sendGoOn(client, batch, { patienceMs: 60_000 }))) throw stillRuns(batch);
+    return { started: false, runId };
+  }
   const place = { deployment: batch.deployment, batchId: batch.batchId, batchKey };
   // Without them, the batch would wait for items that nobody sends any more.
   const hadItems = earlierMemo.counts?.items || first.resume;

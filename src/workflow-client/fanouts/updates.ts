@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ChunkSubmission, SealRequest } from '../../protocol/fanout/batch-parts.js';
-import { addChunkUpdate, notStored, sealUpdate } from '../../protocol/messages.js';
+import { addChunkUpdate, goOnUpdate, notStored, sealUpdate } from '../../protocol/messages.js';
 import { withAnswerTimeout } from '../../temporal/calls.js';
 import { isBusy, isClosing, isSlow } from '../../temporal/errors.js';
 import { explainError } from '../ask-workflow.js';
@@ -56,6 +56,12 @@ export async function sendSeal(
     () => fanoutHandle(client, batch).executeUpdate(sealUpdate, { args: [seal] }),
     persistence,
   );
+}
+
+/** Lets a held batch start items again. Safe to repeat. @returns false if it was not held */
+export async function sendGoOn(client: Client, batch: FanoutAddress, persistence: Persistence): Promise<boolean> {
+  const send = () => fanoutHandle(client, batch).executeUpdate(goOnUpdate);
+  return (await persist(client, batch, send, persistence)).wasHeld;
 }
 
 /**

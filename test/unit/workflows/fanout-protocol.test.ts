@@ -1,7 +1,13 @@
-/** The real batch and chunks with delayed signals between them: in any order, and through every continue-as-new of a chunk, nobody uses too much. */
+/** The real batch and chunks with delayed signals between them: in any order, and through every continue-as-new of a chunk, nobody uses too much, or starts items that must fail. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
+import type {
+  CarriedBatch,
+  ChunkGrant,
+  ChunkRecord,
+  ChunkReport,
+  FullGrant,
+} from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { isBudgetSpent } from '../../../workflows/fanout/batch/allocate.js';
 import {
@@ -11,14 +17,23 @@ import {
   newRecord,
   recordGrant,
 } from '../../../workflows/fanout/batch/chunk-record.js';
+import { countsOf, endedIn } from '../../../workflows/fanout/batch/counts.js';
 import { dueGrants } from '../../../workflows/fanout/batch/due-grants.js';
+import { holdDue } from '../../../workflows/fanout/batch/hold-decision.js';
 import { ChunkState } from '../../../workflows/fanout/chunk/chunk-state.js';
 import { reportOf } from '../../../workflows/fanout/chunk/report-to-batch.js';
+import { streakAfter } from '../../../workflows/fanout/failure-streak.js';
 import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 
 interface World {
   readonly concurrency: number;
   readonly budgetSeconds: number | null;
+  /** Default: 0. */
+  readonly breaker?: number;
+  /** Default: 0. */
+  readonly canary?: number;
+  /** True for an item that the service refuses for good. Default: none. */
+  readonly refuses?: (index: number) => boolean;
   /** Items of each chunk. */
   readonly sizes: readonly number[];
   /** The next event, at random. */
@@ -32,10 +47,16 @@ const worlds: fc.Arbitrary<World> = fc.record({
   picks: fc.array(fc.nat(1_000), { minLength: 1_000, maxLength: 1_000 }),
 });
 
+const refusal = { code: 'provider_not_configured', message: '', status: 409, requestId: null, details: null };
+
 /** A small item reserves 5 machine-seconds, a large one 20. */
 const typeOf = (index: number) => (index % 3 === 0 ? 'large' : 'small');
 
-function chunkOf(record: ChunkRecord, grant: Required<ChunkGrant>, { concurrency, budgetSeconds }: World): ChunkState {
+function chunkOf(
+  record: ChunkRecord,
+  grant: FullGrant,
+  { concurrency, budgetSeconds, breaker = 0, canary = 0 }: World,
+): ChunkState {
   const run = new ChunkState({
     deployment: 'test',
     batchId: 'b',
@@ -48,6 +69,8 @@ function chunkOf(record: ChunkRecord, grant: Required<ChunkGrant>, { concurrency
       concurrency,
       stopAt: { kind: 'go_on' },
       retries: 1,
+      breaker,
+      canary,
       itemDeadlineMs: 8_000,
       deadlineMs: 60_000,
       budgetSeconds,
@@ -79,7 +102,10 @@ function continued(run: ChunkState): ChunkState {
 
 /** @returns what is left when nothing more can happen, or the picks are used up */
 function play(world: World, check: (state: { readonly atWork: number; readonly taken: number }) => void) {
-  const { concurrency, budgetSeconds, sizes } = world;
+  const { concurrency, budgetSeconds, sizes, breaker = 0, canary = 0, refuses = () => false } = world;
+  const batch: Pick<CarriedBatch, 'streak' | 'held' | 'isProven'> = {};
+  /** Places of the items in the order of their starts. */
+  const started: number[] = [];
   let firstIndex = 0;
   const records = sizes.map((items, chunk) => {
     const record = newRecord({ chunk, firstIndex, items, digest: '' }, 0);
@@ -95,8 +121,14 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
 
   const share = () => {
     nowMs += 1;
+    const { streak = null, isProven = false } = batch;
+    const counts = countsOf(records, false);
+    const due = batch.held ? null : holdDue({ streak, counts, isSealed: true, isProven }, { breaker, canary });
+    if (due === 'proven') batch.isProven = true;
+    else if (due !== null && streak) batch.held = { by: due, ...streak, since: '' };
+    const holding = { isDraining: batch.held != null, isProven: batch.isProven === true, canaries: canary };
     const isBusy = (chunk: number) => (grants.get(chunk) ?? []).length > 0;
-    const terms = { limit, budgetSeconds, pausedUntilMs: null, hasSource: true, isDraining: false, isEnding: false };
+    const terms = { limit, budgetSeconds, pausedUntilMs: null, hasSource: true, isEnding: false, ...holding };
     for (const { record, grant } of dueGrants(records, { ...terms, nowMs, isBusy })) {
       const isStart = record.state === 'waiting';
       recordGrant(record, grant);
@@ -115,6 +147,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
       if (slot) {
         possible.push(() => {
           slot.carried.state = 'running';
+          started.push(slot.index);
         });
       }
       for (const running of run.running) {
@@ -130,6 +163,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
           apiCalls: 1,
           error: null,
           left: [],
+          ...(refuses(running.index) && { outcome: 'rejected', error: refusal }),
         };
         possible.push(() => run.settle(running, summary));
       }
@@ -152,7 +186,12 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
         const report = sent[0];
         possible.push(() => {
           // As the batch counts it.
-          if (applyReport(record, report)) record.report = keptReport(report);
+          const before = endedIn(record.report);
+          if (applyReport(record, report)) {
+            const news = { ended: endedIn(report) - before, streak: report.streak ?? null };
+            batch.streak = streakAfter(batch.streak ?? null, news);
+            record.report = keptReport(report);
+          }
           reports.set(chunk, []);
           share();
         });
@@ -179,7 +218,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
     }
     const possible = steps();
     const step = possible[pick % Math.max(1, possible.length)];
-    if (!step) return { records, runs, isOver: true };
+    if (!step) return { records, runs, isOver: true, batch, started };
     step();
     const all = [...runs.values()];
     check({
@@ -187,7 +226,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
       taken: all.reduce((sum, run) => sum + run.carried.spentSeconds + run.reservedSeconds, 0),
     });
   }
-  return { records, runs, isOver: false };
+  return { records, runs, isOver: false, batch, started };
 }
 
 it('the protocol never runs more items, nor uses more budget, than allowed', () => {
@@ -215,5 +254,55 @@ it('the protocol ends: every item has ended, or the budget has no room for a wai
       expect(isDone || isSpent, left.join('\n')).toBe(true);
     }),
     { endOnFailure: true, numRuns: 400 },
+  );
+});
+
+const failing = fc
+  .record({ world: worlds, breaker: fc.integer({ min: 1, max: 5 }), goods: fc.array(fc.boolean(), { maxLength: 20 }) })
+  .map(({ world, breaker, goods }) => ({ ...world, budgetSeconds: null, breaker, goods }));
+
+it('an identical permanent failure starts at most as many items as the breaker and the concurrency say', () => {
+  fc.assert(
+    fc.property(failing, (world) => {
+      const { started, batch, isOver } = play({ ...world, refuses: () => true }, () => undefined);
+      expect(isOver).toBe(true);
+      expect(started.length).toBeLessThan(world.breaker + world.concurrency);
+      const items = world.sizes.reduce((sum, size) => sum + size, 0);
+      if (started.length < items) expect(batch.held).toMatchObject({ by: 'breaker', code: refusal.code });
+    }),
+    { endOnFailure: true, numRuns: 400, seed: 56 },
+  );
+});
+
+it('a batch of which other items succeed is held or ends, and never waits for an answer', () => {
+  fc.assert(
+    fc.property(failing, (world) => {
+      const refuses = (index: number) => world.goods[index] !== true;
+      const { records, batch, isOver } = play({ ...world, refuses }, () => undefined);
+      expect(isOver).toBe(true);
+      expect(batch.held != null || records.every(({ state }) => state === 'ended')).toBe(true);
+    }),
+    { endOnFailure: true, numRuns: 400, seed: 56 },
+  );
+});
+
+it('no other item starts before the canaries have ended, and none after they have failed alike', () => {
+  fc.assert(
+    fc.property(failing, fc.integer({ min: 1, max: 6 }), (world, canary) => {
+      const refuses = (index: number) => world.goods[index] !== true;
+      const { started, batch, isOver, records } = play({ ...world, breaker: 0, canary, refuses }, () => undefined);
+      expect(isOver).toBe(true);
+      const items = world.sizes.reduce((sum, size) => sum + size, 0);
+      const canaries = Math.min(canary, items);
+      const first = started.findIndex((index) => index >= canaries);
+      const before = started.slice(0, first < 0 ? undefined : first);
+      expect(new Set(before).size).toBe(canaries);
+      const alike = Array.from({ length: canaries }, (_, index) => refuses(index)).every(Boolean);
+      if (alike && items > canaries) {
+        expect(batch.held).toMatchObject({ by: 'canary', count: canaries });
+        expect(first).toBe(-1);
+      } else expect(records.every(({ state }) => state === 'ended')).toBe(true);
+    }),
+    { endOnFailure: true, numRuns: 400, seed: 56 },
   );
 });

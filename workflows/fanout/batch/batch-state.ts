@@ -20,8 +20,10 @@ import { setBudgetLeft } from '../../shared/metrics.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { byClassPatch } from '../chunk/chunk-state.js';
+import { streakAfter } from '../failure-streak.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks, wasStarted, withKnown } from './chunk-record.js';
-import { countsOf, sumOf } from './counts.js';
+import { countsOf, endedIn, sumOf } from './counts.js';
+import { heldText } from './hold-decision.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
 const namedAtMost = 100;
@@ -171,7 +173,11 @@ export class BatchState {
     const record = carried.chunks[received.chunk];
     if (!record) return;
     const report = withKnown(received, record.report);
+    const endedBefore = endedIn(record.report);
     if (!applyReport(record, report)) return;
+    const news = { ended: endedIn(report) - endedBefore, streak: report.streak ?? null };
+    const streak = streakAfter(carried.streak ?? null, news);
+    if (streak !== (carried.streak ?? null)) carried.streak = streak;
     record.report = keptReport(report);
     record.reportedAtMs = Date.now();
     this.leave(report.left);
@@ -235,6 +241,10 @@ export class BatchState {
   private get blocked(): FanoutProgress['blocked'] {
     const { blocked } = this.sourceJob ?? {};
     if (blocked) return { message: blocked.message, since: blocked.since };
+    const { held, ending } = this.carried;
+    if (held && ending === null && this.outcome === null) {
+      return { message: heldText(this.input.batchId, held), since: held.since };
+    }
     return this.records.find(({ state, report }) => state === 'open' && report?.blocked)?.report?.blocked ?? null;
   }
 
@@ -266,6 +276,7 @@ export class BatchState {
       budget: this.budget,
       throttledUntil: isPaused ? new Date(pausedUntilMs).toISOString() : null,
       blocked: this.blocked,
+      ...(carried.held && { held: carried.held }),
       outcome: this.outcome,
       shortfall: this.shortfall,
       error: this.error,
@@ -305,6 +316,8 @@ function newCarriedBatch({ source, policy, resume }: BatchInput, nowMs: number):
     seal: null,
     source: null,
     startedFrom: [],
+    // A person who resumes a batch has decided that its items start.
+    ...(resume && policy.canary !== undefined && { isProven: true }),
     sourceChange: null,
     preparedSandboxId: null,
     ending: null,

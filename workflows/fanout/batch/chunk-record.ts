@@ -1,9 +1,9 @@
 /** The batch's record of a chunk, including the grant that the chunk may still use. Pure. */
 import type {
-  ChunkGrant,
   ChunkPlace,
   ChunkRecord,
   ChunkReport,
+  FullGrant,
   KeptReport,
 } from '../../../src/protocol/fanout/batch-parts.js';
 import { sumCounts, sumOf, unfinished } from './counts.js';
@@ -42,7 +42,8 @@ export function startAgain(record: ChunkRecord): void {
     apiCalls: before.apiCalls + report.apiCalls,
     leftCount: before.leftCount + report.leftCount,
   };
-  record.report = { ...report, apiCalls: 0, leftCount: 0 };
+  const { permanent: _, ...kept } = report;
+  record.report = { ...kept, apiCalls: 0, leftCount: 0 };
 }
 
 /** True if the chunk has run in this execution of the batch. */
@@ -61,7 +62,14 @@ export function withKnown(report: ChunkReport, known: KeptReport | null): ChunkR
 type IncomingReport = Omit<KeptReport, 'leftCount'>;
 
 /** The part of a report that the batch keeps. */
-export function keptReport({ left, leftMore, sourceError: _, unreadable: __, ...report }: ChunkReport): KeptReport {
+export function keptReport({
+  left,
+  leftMore,
+  sourceError: _,
+  unreadable: __,
+  streak: ___,
+  ...report
+}: ChunkReport): KeptReport {
   return { ...report, leftCount: left.length + leftMore };
 }
 
@@ -116,7 +124,7 @@ export function budgetHolderOf(record: ChunkRecord) {
 }
 
 /** Records a grant that is about to be sent. */
-export function recordGrant(record: ChunkRecord, grant: Required<ChunkGrant>): void {
+export function recordGrant(record: ChunkRecord, grant: FullGrant): void {
   record.sent = grant;
   record.charged = {
     window: Math.max(record.charged.window, grant.window),

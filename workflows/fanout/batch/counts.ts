@@ -31,7 +31,12 @@ export function countsOf(chunks: readonly Counted[], isOver: boolean): FanoutCou
 
 /** Number of items of the chunk that have not ended. */
 export function unfinished({ items, report }: Counted): number {
-  return items - totalOf(report?.byOutcome ?? {});
+  return items - endedIn(report);
+}
+
+/** Number of items that a chunk has reported as ended. */
+export function endedIn(report: Pick<ChunkReport, 'byOutcome'> | null): number {
+  return totalOf(report?.byOutcome ?? {});
 }
 
 /** Adds up the counts of several reports. */

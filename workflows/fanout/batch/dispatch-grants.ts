@@ -2,7 +2,13 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { getExternalWorkflowHandle, ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
 import { executionOf } from '../../../src/addresses/addresses.js';
-import type { ChunkGrant, ChunkInput, ChunkRecord, ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
+import type {
+  ChunkGrant,
+  ChunkInput,
+  ChunkRecord,
+  FullGrant,
+  ReadySource,
+} from '../../../src/protocol/fanout/batch-parts.js';
 import { chunkGrantSignal, workflowTypes } from '../../../src/protocol/messages.js';
 import { partAttributes } from '../../shared/search-attributes.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
@@ -14,13 +20,15 @@ import { dueGrants } from './due-grants.js';
 /** Sends a grant to every chunk whose window, budget, pause or end has changed. */
 export function dispatchGrants(batch: BatchState): void {
   const { input } = batch;
-  const { source, sourceChange, ending, throttle } = batch.carried;
+  const { source, sourceChange, ending, throttle, held, isProven } = batch.carried;
   const due = dueGrants(batch.records, {
     limit: throttle.limit,
     budgetSeconds: input.policy.budgetSeconds,
     pausedUntilMs: throttle.pausedUntilMs,
     hasSource: source !== null,
-    isDraining: sourceChange !== null,
+    isDraining: sourceChange !== null || held != null,
+    canaries: input.policy.canary ?? 0,
+    isProven: isProven === true,
     isEnding: ending !== null,
     nowMs: Date.now(),
     isBusy: (chunk) => batch.sending.has(chunk),
@@ -65,7 +73,7 @@ function send(batch: BatchState, record: ChunkRecord, grant: ChunkGrant): void {
 function start(
   batch: BatchState,
   record: ChunkRecord,
-  { grant, source }: { readonly grant: Required<ChunkGrant>; readonly source: ReadySource },
+  { grant, source }: { readonly grant: FullGrant; readonly source: ReadySource },
 ): void {
   record.state = 'open';
   record.attempt += 1;
@@ -100,7 +108,7 @@ function startChunk(batch: BatchState, input: ChunkInput) {
 function chunkInput(
   batch: BatchState,
   record: ChunkRecord,
-  { grant, source }: { readonly grant: Required<ChunkGrant>; readonly source: ReadySource },
+  { grant, source }: { readonly grant: FullGrant; readonly source: ReadySource },
 ): ChunkInput {
   const { deployment, batchId, policy, notify, timing, resume } = batch.input;
   return {

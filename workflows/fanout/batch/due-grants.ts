@@ -1,5 +1,5 @@
 /** Computes which chunks need a new grant, and the content of that grant. Pure. */
-import type { ChunkGrant, ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ChunkRecord, FullGrant } from '../../../src/protocol/fanout/batch-parts.js';
 import { allocateBudget, allocateConcurrency } from './allocate.js';
 import { budgetHolderOf, holderOf, wasStarted } from './chunk-record.js';
 
@@ -11,9 +11,13 @@ export interface GrantTerms {
   readonly pausedUntilMs: number | null;
   /** True once the source is ready. */
   readonly hasSource: boolean;
-  /** True once the source has changed: no further item starts, and those that run go on. */
+  /** True once the source has changed, and while the batch is held: no further item starts, and those that run go on. */
   readonly isDraining: boolean;
   readonly isEnding: boolean;
+  /** Number of items, from the first, that run before the others. */
+  readonly canaries: number;
+  /** True once the others may start. */
+  readonly isProven: boolean;
   readonly nowMs: number;
   /** True for chunks to which a grant is being sent. */
   readonly isBusy: (chunk: number) => boolean;
@@ -24,9 +28,14 @@ export interface GrantTerms {
  * @returns the grants with their chunks. A waiting chunk starts with the grant; an open one receives it as a signal
  */
 export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms) {
-  const { limit, pausedUntilMs, hasSource, isDraining, isEnding, nowMs } = terms;
+  const { limit, pausedUntilMs, hasSource, isDraining, isEnding, canaries, isProven, nowMs } = terms;
+  const holder = (record: ChunkRecord) => {
+    const whole = holderOf(record);
+    const own = isProven ? whole.demand : Math.max(0, canaries - record.firstIndex);
+    return canaries > 0 ? { ...whole, demand: Math.min(whole.demand, own) } : whole;
+  };
   const budgets = allocateBudget(terms.budgetSeconds, all.map(budgetHolderOf));
-  const windows = allocateConcurrency(hasSource && !isDraining && !isEnding ? limit : 0, all.map(holderOf));
+  const windows = allocateConcurrency(hasSource && !isDraining && !isEnding ? limit : 0, all.map(holder));
   return all
     .map((record, at) => ({
       record,
@@ -36,6 +45,7 @@ export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms) {
         budgetSeconds: budgets[at] ?? null,
         pausedUntilMs,
         isEnding,
+        ...answerOf(record, terms),
       },
     }))
     .filter(({ record, grant }) => {
@@ -43,6 +53,16 @@ export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms) {
       const isReachable = record.state === 'open' && !terms.isBusy(record.chunk) && (!record.awaitsReport || isEnding);
       return isReachable && differs(record.sent, grant, nowMs);
     });
+}
+
+/** A held batch gives no answer, so that no item takes the place of one that failed. A chunk that starts has asked nothing. */
+function answerOf({ state, firstIndex, sent, report }: ChunkRecord, { isDraining, canaries, isProven }: GrantTerms) {
+  const known = isDraining ? sent.answered : report?.permanent;
+  const answered = state === 'waiting' ? 0 : (known ?? 0);
+  return {
+    ...(answered > 0 && { answered }),
+    ...(isProven && firstIndex < canaries && ({ isProven } as const)),
+  };
 }
 
 /**
@@ -59,7 +79,14 @@ export function mayHaveItems({ attempt, isFresh }: ChunkRecord): boolean {
   return attempt > 0 || !isFresh;
 }
 
-function differs(a: Required<ChunkGrant>, b: Required<ChunkGrant>, nowMs: number): boolean {
+function differs(a: FullGrant, b: FullGrant, nowMs: number): boolean {
   const isSamePause = (a.pausedUntilMs ?? 0) === (b.pausedUntilMs ?? 0) || (b.pausedUntilMs ?? 0) <= nowMs;
-  return a.window !== b.window || a.budgetSeconds !== b.budgetSeconds || a.isEnding !== b.isEnding || !isSamePause;
+  const isSameAnswer = (a.answered ?? 0) === (b.answered ?? 0) && a.isProven === b.isProven;
+  return (
+    !isSameAnswer ||
+    a.window !== b.window ||
+    a.budgetSeconds !== b.budgetSeconds ||
+    a.isEnding !== b.isEnding ||
+    !isSamePause
+  );
 }

@@ -13,6 +13,7 @@ import {
   chunkReportSignal,
   fanoutPlacesQuery,
   fanoutProgressQuery,
+  goOnUpdate,
   notStored,
   sandboxEventSignal,
   sealUpdate,
@@ -20,6 +21,7 @@ import {
 import { storing } from '../../shared/activity-options.js';
 import type { BatchState } from './batch-state.js';
 import { newRecord } from './chunk-record.js';
+import { letGoOn } from './hold.js';
 
 const endingMessage = 'the batch is ending and accepts no items.';
 
@@ -36,6 +38,10 @@ export function handleBatchMessages(batch: BatchState, untilPause: CancellationS
   setHandler(sandboxEventSignal, (event) => batch.sourceJob?.inbox.record(event));
   setHandler(addChunkUpdate, (submission) => within(batch, untilPause, () => addChunk(batch, submission)), {
     validator: (submission) => refuseNonsense(submission),
+  });
+  setHandler(goOnUpdate, () => {
+    batch.messages += 1;
+    return letGoOn(batch);
   });
   setHandler(sealUpdate, (request) => within(batch, untilPause, () => seal(batch, request)));
 }

@@ -16,6 +16,7 @@ import type { JobError } from '../../../src/protocol/job/job-result.js';
 import { addApiCalls } from '../../shared/count-api-calls.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
 import { ChildStartLimit } from '../child-start-limit.js';
+import { failureOf, longerStreak } from '../failure-streak.js';
 import { addLeft } from '../left-list.js';
 import { accounted, freeSeconds, reservedBy } from './budget.js';
 import { type EndedItem, isFailure, isFreelyTriedAgain, isSourceLost, isTriedAgain } from './retry-policy.js';
@@ -144,17 +145,41 @@ export class ChunkState {
     const { window, pausedUntilMs } = this.carried.grant;
     const toEnd = waiting.find(({ carried }) => carried.toEnd);
     if (toEnd && running.filter(({ carried }) => carried.toEnd).length < endsAtOnce) return toEnd;
-    if (this.isEnding || this.carried.sourceError || running.length >= window) return undefined;
+    if (this.isEnding || this.carried.sourceError || running.length + this.unanswered >= window) return undefined;
     if (pausedUntilMs !== null && nowMs < pausedUntilMs) return undefined;
     const free = this.freeSeconds;
-    return waiting.find(({ carried, costSeconds }) => !carried.toEnd && (free === null || costSeconds <= free));
+    const fits = ({ carried, costSeconds }: Slot) => !carried.toEnd && (free === null || costSeconds <= free);
+    return waiting.find((slot) => fits(slot) && slot.index < this.firstHeldBack);
+  }
+
+  /**
+   * Number of permanent failures that the batch has not answered. No item takes their places in the window: without
+   * this, each chunk would start many items before the batch knows that all of them fail.
+   */
+  private get unanswered(): number {
+    const { permanent = 0, grant } = this.carried;
+    return Math.max(0, permanent - (grant.answered ?? 0));
+  }
+
+  /** Place in the batch of the first item that may not start before the canaries have ended. */
+  private get firstHeldBack(): number {
+    const { canary = 0 } = this.input.policy;
+    // A chunk without canaries starts only once they have ended.
+    const isFree = canary <= this.input.firstIndex || this.carried.grant.isProven;
+    return isFree ? Number.POSITIVE_INFINITY : canary;
   }
 
   applyGrant(grant: ChunkGrant): void {
     const before = this.carried.grant;
     if (grant.seq <= before.seq) return;
     const { window = before.window, budgetSeconds = before.budgetSeconds, ...rest } = grant;
-    this.carried.grant = { ...rest, window, budgetSeconds };
+    const answered = Math.max(before.answered ?? 0, grant.answered ?? 0);
+    const isProven = before.isProven ?? grant.isProven;
+    this.carried.grant = {
+      ...{ ...rest, window, budgetSeconds },
+      ...(answered > 0 && { answered }),
+      ...(isProven && { isProven }),
+    };
     if (this.isEnding) this.cut();
     // The batch waits for an answer to its request for a report, for a returned window, and for the need of budget.
     const isAwaited = grant.window === undefined || window < before.window || budgetSeconds !== null;
@@ -246,8 +271,21 @@ export class ChunkState {
     item.failureClass = summary.failureClass;
     const { kind } = this.input.policy.stopAt;
     const decides = kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isBlamed(item);
+    const isAwaited = this.noteEnding(summary);
     this.decide();
-    this.noteChange(decides || this.carried.sourceError ? 'now' : 'soon');
+    this.noteChange(decides || isAwaited || this.carried.sourceError ? 'now' : 'soon');
+  }
+
+  /** @returns true if the batch must know of the ending at once */
+  private noteEnding(summary: ItemSummary): boolean {
+    const { breaker = 0, canary = 0 } = this.input.policy;
+    if (breaker === 0 && canary === 0) return false;
+    const { carried } = this;
+    const failure = failureOf(summary);
+    if (failure !== null || carried.streak) carried.streak = longerStreak(carried.streak ?? null, failure);
+    const isCounted = breaker > 0 && failure?.isPermanent === true;
+    if (isCounted) carried.permanent = (carried.permanent ?? 0) + 1;
+    return isCounted || this.firstHeldBack === canary;
   }
 
   /** Records what an item left. @param summary null if its workflow returned none */

@@ -84,6 +84,8 @@ export function reportOf(chunk: ChunkState): ChunkReport {
     byOutcome: chunk.byOutcome(),
     byClass: chunk.byClass(),
     retried: carried.items.reduce((sum, { retried, excused = 0 }) => sum + retried + excused, 0),
+    ...(carried.streak !== undefined && { streak: carried.streak }),
+    ...(carried.permanent !== undefined && { permanent: carried.permanent }),
     budget: {
       grantedSeconds: grant.budgetSeconds,
       spentSeconds: carried.spentSeconds,
