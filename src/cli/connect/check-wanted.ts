@@ -17,7 +17,10 @@ const timeoutMs = 10_000;
 const wayOut = 'Nothing was started. Correct it, or add --no-check.';
 
 /** The harness, the model and the effort of a prompt. */
-export type PromptChoice = Pick<PromptStep, 'provider' | 'model' | 'reasoningEffort'>;
+export interface PromptChoice extends Pick<PromptStep, 'provider' | 'model' | 'reasoningEffort'> {
+  /** Id of the first item with this choice. */
+  readonly item?: string;
+}
 
 /** What the service must have. */
 export interface Wanted {
@@ -49,10 +52,12 @@ export const wantedOfJob = ({ source, prompts }: Pick<JobInput, 'source' | 'prom
 export class PromptChoices {
   readonly #found = new Map<string, PromptChoice>();
 
-  add(prompts: readonly PromptChoice[]): void {
+  add(prompts: readonly PromptChoice[], item?: string): void {
     for (const { provider, model, reasoningEffort } of prompts) {
       if ((provider ?? model) === undefined) continue;
-      this.#found.set(JSON.stringify([provider, model, reasoningEffort]), { provider, model, reasoningEffort });
+      const key = JSON.stringify([provider, model, reasoningEffort]);
+      const choice = { provider, model, reasoningEffort, ...(item !== undefined && { item }) };
+      if (!this.#found.has(key)) this.#found.set(key, choice);
     }
   }
 
@@ -106,14 +111,19 @@ async function checkModels(choices: readonly PromptChoice[], asking: Asking): Pr
 }
 
 /** The catalog has every model of each provider (specification, prompt endpoint). A row without models says nothing. */
-function checkChoice({ provider, model, reasoningEffort }: PromptChoice, rows: readonly ProviderModels[]): void {
+function checkChoice({ provider, model, reasoningEffort, item }: PromptChoice, rows: readonly ProviderModels[]): void {
+  const first = item === undefined ? '' : `The first item that asks for it is ${headLine(item)}. `;
   const row = provider === undefined ? undefined : rowOf(rows, provider);
   if (provider !== undefined && row === undefined) {
     const has = listText(rows.map((one) => one.provider));
-    throw new UsageError(`--provider: the service has no provider ${headLine(provider)}. It has ${has}. ${wayOut}`);
+    throw new UsageError(
+      `--provider: the service has no provider ${headLine(provider)}. It has ${has}. ${first}${wayOut}`,
+    );
   }
   if (row?.configured === false) {
-    throw new UsageError(`--provider: ${provider} has no credentials at the service. ${helpWithoutLogin(rows)}`);
+    throw new UsageError(
+      `--provider: ${provider} has no credentials at the service. ${first}${helpWithoutLogin(rows)}`,
+    );
   }
   const asked = row ? [row] : rows;
   if (model === undefined || asked.some(({ models }) => (models ?? []).length === 0)) return;
@@ -122,13 +132,13 @@ function checkChoice({ provider, model, reasoningEffort }: PromptChoice, rows: r
   if (known.length === 0) {
     const has = listText(listed.map((one) => one.model));
     const of = provider === undefined ? 'the service' : `the provider ${provider}`;
-    throw new UsageError(`--model: ${of} has no model ${headLine(model)}. It has ${has}. ${wayOut}`);
+    throw new UsageError(`--model: ${of} has no model ${headLine(model)}. It has ${has}. ${first}${wayOut}`);
   }
   if (reasoningEffort === undefined) return;
   if (known.some(({ reasoningEfforts }) => reasoningEfforts?.includes(reasoningEffort) ?? true)) return;
   const accepted = oneLine(known.flatMap((one) => one.reasoningEfforts ?? []).join(', ')) || 'none';
   const text = `the model ${model} does not accept ${reasoningEffort}. It accepts: ${accepted}`;
-  throw new UsageError(`--effort: ${text}. ${wayOut}`);
+  throw new UsageError(`--effort: ${text}. ${first}${wayOut}`);
 }
 
 async function checkConcurrency(concurrency: number, asking: Asking): Promise<void> {

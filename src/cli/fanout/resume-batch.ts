@@ -137,7 +137,7 @@ function reservedBy(item: FanoutItem, policy: FanoutPolicy, source: FanoutSource
 /** A plain resume asks only for the source: its items were checked when they were submitted. */
 function wantedOf(source: FanoutSource, plan: ResumePlan | undefined): Wanted {
   const choices = new PromptChoices();
-  for (const { item } of plan?.items ?? []) choices.add(item.prompts);
+  for (const { item } of plan?.items ?? []) choices.add(item.prompts, item.id);
   return { source, choices: choices.all };
 }
 

@@ -66,7 +66,7 @@ export function createSurvey(
       await files.check(item);
       await checkItem(item, policy, canKeep);
       count += 1;
-      choices.add(item.prompts);
+      choices.add(item.prompts, item.id);
       for (const name of item.namedAs?.settings ?? []) settings[name] = (settings[name] ?? 0) + 1;
       for (const name of item.namedAs?.data ?? []) data[name] = (data[name] ?? 0) + 1;
       prompts += item.prompts.length;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkWanted, type Wanted, wantedOfJob } from '../../../../src/cli/connect/check-wanted.js';
+import { checkWanted, PromptChoices, type Wanted, wantedOfJob } from '../../../../src/cli/connect/check-wanted.js';
 import { failureOf } from '../../../../src/cli/errors.js';
 import { createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
 
@@ -114,6 +114,16 @@ it('a job wants what its source and each of its prompts name', () => {
   const source = { kind: 'existing', sandboxId: 'bx_23456789' } as const;
   const prompts = [{ prompt: 'a', model: 'm' }, { prompt: 'b', model: 'm' }, { prompt: 'c' }];
   expect(wantedOfJob({ source, prompts })).toEqual({ source, choices: [{ model: 'm' }] });
+});
+
+it('a wrong choice of a batch is refused once, with the first item that asks for it', async () => {
+  const choices = new PromptChoices();
+  choices.add([{ provider: 'codex', model: 'large' }], 'row-1');
+  for (const id of ['row-2', 'row-3']) choices.add([{ provider: 'codex', model: 'larg' }], id);
+  const { message, reads } = await check({ choices: choices.all });
+  expect(message).toContain('--model: the provider codex has no model larg.');
+  expect(message).toContain('The first item that asks for it is row-2. Nothing was started.');
+  expect(reads).toBe(1);
 });
 
 it('more concurrent forks than the account may have are told', async () => {
