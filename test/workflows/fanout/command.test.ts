@@ -190,3 +190,34 @@ describe('a file that --get places', () => {
     expect(sought).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no item collected out/z.md') });
   });
 });
+
+describe('a batch whose canary fails', () => {
+  it('says that it is held, with the command that lets it go on, refuses changes, and ends after that command', async () => {
+    const cwd = await temporaryDirectory();
+    const lines = ['exit 3', 'true', 'true'].map((commands) => `${JSON.stringify({ prompt: script(commands) })}\n`);
+    await writeFile(join(cwd, 'items.jsonl'), lines.join(''));
+    const { batchId } = address();
+    const start = ['items.jsonl', '--source', sandboxId, '--id', batchId, '--canary', '1'];
+    expect(await cli([...start, '--detach'], { cwd })).toMatchObject({ exitCode: 0 });
+    const progress = async () => JSON.parse((await cli(['show', batchId, '--json'], { cwd })).stdout);
+    await expect.poll(progress).toMatchObject({
+      held: { by: 'canary', outcome: 'prompt_failed', code: 'prompt_failed', count: 1 },
+      counts: { failed: 1, queued: 2 },
+      outcome: null,
+    });
+    const why = 'The canary failed (prompt_failed), so no further item starts.';
+    const shown = await cli(['show', batchId], { cwd });
+    expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`blocked: ${why}`) });
+    expect(shown.stderr).toContain(`fanout resume ${batchId}`);
+    await cli(['report', batchId, '--out', 'page.html'], { cwd });
+    expect(await readFile(join(cwd, 'page.html'), 'utf8')).toContain(why);
+
+    for (const change of [['--breaker', '2'], ['--only', '1'], ['--no-retry-failed']]) {
+      const refused = await cli(['resume', batchId, ...change, '--out', 'got'], { cwd });
+      expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is held and still runs') });
+    }
+    const resumed = await cli(['resume', batchId, '--out', 'got'], { cwd });
+    expect(resumed).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`Batch ${batchId} goes on.`) });
+    expect(await progress()).toMatchObject({ outcome: 'partly_failed', counts: { completed: 2, failed: 1 } });
+  });
+});

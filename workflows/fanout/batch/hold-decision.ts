@@ -28,7 +28,8 @@ export function holdDue(
 
 export function heldText(batchId: string, { by, outcome, code, count }: BatchHold): string {
   const failure = code === null || code === outcome ? outcome : `${outcome}, ${code}`;
-  const what = by === 'canary' ? `All ${count} canaries failed alike` : `${count} items in a row failed alike`;
+  const which = by === 'canary' ? `All ${count} canaries` : `${count} items in a row`;
+  const what = count === 1 ? `The ${by === 'canary' ? 'canary' : 'newest item'} failed` : `${which} failed alike`;
   const next = `Mend the cause and run \`sandflow fanout resume ${batchId}\`, or cancel the batch`;
   return `${what} (${failure}), so no further item starts. ${next}.`;
 }

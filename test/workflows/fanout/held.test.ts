@@ -1,0 +1,172 @@
+/** Batches that start no more items because these fail alike, on a real server. Tier: temporal. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { jobWorkflowId } from '../../../src/addresses/addresses.js';
+import {
+  cancelFanout,
+  type FanoutAddress,
+  fanoutProgress,
+} from '../../../src/workflow-client/fanouts/fanout-client.js';
+import { resumeFanout } from '../../../src/workflow-client/fanouts/resume-fanout.js';
+import type { FanoutItem } from '../../../workflows/index.js';
+import { openListener } from '../notification/listener.js';
+import { createStand, deployment, patient, type Stand } from '../workflow-harness.js';
+import {
+  archivedSandbox,
+  batchOf,
+  chunkOf,
+  ended,
+  fanoutInput,
+  forks,
+  items,
+  leftForks,
+  lines,
+  source,
+  submit,
+  submitInChunks,
+} from './fanout-harness.js';
+
+let stand: Stand;
+let sandboxId: string;
+beforeAll(async () => {
+  stand = await createStand({ worker: { forksPerSecond: 1_000 } });
+  sandboxId = await archivedSandbox(stand);
+});
+afterAll(() => stand.close());
+
+/** Items whose prompt the service refuses for good. */
+const refused = (count: number): FanoutItem[] =>
+  Array.from({ length: count }, (_, at) => ({ id: `refused-${at}`, prompts: [{ prompt: 'hi', provider: 'nobody' }] }));
+
+/** The batch once it is held and no item runs. */
+async function held(batch: FanoutAddress, since?: string) {
+  return vi.waitFor(async () => {
+    const progress = await fanoutProgress(stand.client, batch);
+    expect(progress.held?.since ?? since).not.toBe(since);
+    expect(progress.counts.running).toBe(0);
+    return progress;
+  }, patient);
+}
+
+const resume = (batch: FanoutAddress) => resumeFanout(stand.client, batch, { taskQueue: stand.taskQueue });
+
+describe.concurrent('a batch', () => {
+  it('of which every item is refused starts few of them over many chunks, tells it, and goes on only when asked', async ({
+    expect,
+  }) => {
+    const listener = await openListener();
+    const policy = { concurrency: 6, breaker: 3 };
+    const input = fanoutInput(source(sandboxId), { policy, notify: { url: listener.url } });
+    await submitInChunks(stand, input, refused(40), 4);
+    const first = await held(input);
+    expect(first).toMatchObject({ phase: 'running', outcome: null, held: { by: 'breaker', outcome: 'rejected' } });
+    expect(first.held?.count).toBeGreaterThanOrEqual(3);
+    expect(first.blocked?.message).toContain(`${first.held?.count} items in a row failed alike (rejected, `);
+    expect(first.blocked?.message).toContain(`sandflow fanout resume ${input.batchId}`);
+    expect(forks(stand, input).length).toBeLessThanOrEqual(8);
+    const told = () => listener.toldOf(jobWorkflowId(deployment, input.batchId)).map(({ body }) => JSON.parse(body));
+    await vi.waitFor(() => expect(told()).toHaveLength(1), patient);
+    expect(told()[0]).toMatchObject({ event: 'blocked', outcome: null, message: first.blocked?.message });
+
+    const change = { taskQueue: stand.taskQueue, policy: { breaker: 0 } };
+    await expect(resumeFanout(stand.client, input, change)).rejects.toMatchObject({ code: 'fanout_runs' });
+    expect(await resume(input)).toMatchObject({ started: false });
+    const second = await held(input, first.held?.since);
+    expect(second.counts.failed).toBeGreaterThan(first.counts.failed);
+    expect(forks(stand, input).length).toBeLessThanOrEqual(16);
+    await expect(fanoutProgress(stand.client, input)).resolves.toMatchObject({ counts: { running: 0 } });
+
+    await cancelFanout(stand.client, input);
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'cancelled', blocked: null, held: { by: 'breaker' } });
+    expect(result.counts.byOutcome).toEqual({ rejected: second.counts.failed, not_started: 40 - second.counts.failed });
+    expect(leftForks(stand, input)).toEqual([]);
+    await listener.close();
+  });
+
+  it('whose canaries fail alike starts no other item, and all of them after a resume', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { canary: 3 } });
+    const all = items(9, (at) => (at < 3 ? 'exit 3' : 'echo fine'));
+    await submitInChunks(stand, input, all, 2);
+    expect(await held(input)).toMatchObject({
+      held: { by: 'canary', outcome: 'prompt_failed', code: 'prompt_failed', count: 3 },
+      counts: { failed: 3, queued: 6 },
+      blocked: { message: expect.stringContaining('All 3 canaries failed alike (prompt_failed)') },
+    });
+    expect(forks(stand, input)).toHaveLength(3);
+    await resume(input);
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'partly_failed', counts: { completed: 6, failed: 3 } });
+    // A resume of the ended batch runs the failed items again, and no canaries alone.
+    expect(await resume(input)).toMatchObject({ started: true });
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'partly_failed', counts: { completed: 6, failed: 3 } });
+  });
+
+  it('whose canaries fail in different ways starts the others, after all canaries have ended', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { canary: 3, retries: 1 } });
+    const all = [...refused(1), ...items(7, (at) => (at === 0 ? 'exit 3' : 'echo fine'))];
+    await submit(stand, input, all);
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'partly_failed', counts: { completed: 6, failed: 2, retried: 1 } });
+    expect(result.held).toBeUndefined();
+    const all8 = await lines(stand, result);
+    const canariesEnd = Math.max(...all8.slice(0, 3).map(({ times }) => Date.parse(times.endingAt ?? '')));
+    for (const { times } of all8.slice(3)) expect(Date.parse(times.forkedAt ?? '')).toBeGreaterThan(canariesEnd);
+  });
+
+  it('goes on after failures that another attempt may not meet, and after equal ones with others in between', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { breaker: 2, concurrency: 1 } });
+    const [fine, failing] = [items(3), items(4, () => 'exit 3')];
+    const mixed = refused(3).flatMap((item, at) => [item, fine[at] ?? item]);
+    await submit(stand, input, [...mixed, ...failing.map((item) => ({ ...item, id: `failing ${item.id}` }))]);
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'partly_failed', counts: { completed: 3, failed: 7 } });
+    expect(result.held).toBeUndefined();
+  });
+});
+
+/** Starts the newest run of a workflow again from its first workflow task. */
+async function resetToStart(workflowId: string): Promise<void> {
+  const { runId } = await stand.client.workflow.getHandle(workflowId).describe();
+  const history = await stand.client.workflow.getHandle(workflowId, runId).fetchHistory();
+  const completed = history.events?.find(({ workflowTaskCompletedEventAttributes: done }) => done != null);
+  await stand.client.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId, runId },
+    workflowTaskFinishEventId: completed?.eventId,
+    requestId: `reset-${runId}`,
+    reason: 'test',
+  });
+}
+
+it('a held batch stays held through continue-as-new, a worker that is killed, and resets of batch and chunk', async () => {
+  const policy = { concurrency: 3, breaker: 2 };
+  const input = fanoutInput(source(sandboxId), { policy, pace: { maxHistoryEvents: 60 } });
+  await submitInChunks(stand, input, [...refused(6), ...items(6)], 3);
+  const before = await held(input);
+  expect(before.held).toMatchObject({ by: 'breaker', outcome: 'rejected' });
+  const started = forks(stand, input).length;
+  expect(started).toBeLessThanOrEqual(4);
+
+  await stand.restartWorker(async () => {
+    await resetToStart(batchOf(stand, input).workflowId);
+    await resetToStart(chunkOf(stand, input, 0).workflowId);
+  });
+  const after = await held(input);
+  expect(after.held).toMatchObject({ by: 'breaker', outcome: 'rejected' });
+  expect(after.counts).toMatchObject({ items: 12, failed: started, completed: 0 });
+  expect(forks(stand, input)).toHaveLength(started);
+
+  // Those that are refused may hold the batch once more.
+  let resumed: string | undefined;
+  const result = await vi.waitFor(async () => {
+    const now = await fanoutProgress(stand.client, input);
+    if (now.held && now.held.since !== resumed) await resume(input);
+    resumed = now.held?.since;
+    expect(now.outcome).not.toBeNull();
+    return now;
+  }, patient);
+  expect(result).toMatchObject({ outcome: 'partly_failed', counts: { completed: 6, failed: 6 } });
+  expect(forks(stand, input)).toHaveLength(12);
+  expect(leftForks(stand, input)).toEqual([]);
+});
