@@ -157,8 +157,8 @@ export const batchSettings = {
     of: 'policy',
     on: {
       fanout: {
+        help: 'run this many items first; the others start unless all these fail alike',
         rare: true,
-        help: 'run this many first items alone; the others start unless all of these fail alike',
         project: true,
       },
     },
@@ -170,11 +170,7 @@ export const batchSettings = {
     most: 1_000,
     of: 'policy',
     on: {
-      fanout: {
-        rare: true,
-        help: `${holds} (default: ${defaultBreaker})`,
-        project: true,
-      },
+      fanout: { help: `${holds} (default: ${defaultBreaker})`, rare: true, project: true },
       resume: { help: holds },
     },
   },

@@ -14,13 +14,8 @@ export async function earlierExecution(client: Client, batch: FanoutAddress) {
   }
   // The run id of the first execution of the batch.
   const batchKey = input.batchKey ?? (there.raw.workflowExecutionInfo?.firstRunId || there.runId);
-  return {
-    input,
-    batchKey,
-    memo: there.memo as unknown as FanoutMemo,
-    isRunning: there.status.name === 'RUNNING',
-    runId: there.runId,
-  };
+  const memo = there.memo as unknown as FanoutMemo;
+  return { input, batchKey, memo, isRunning: there.status.name === 'RUNNING', runId: there.runId };
 }
 
 export function stillRuns({ batchId }: FanoutAddress, cause?: unknown): SandflowError {

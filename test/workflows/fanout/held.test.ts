@@ -147,6 +147,8 @@ it('a held batch stays held through continue-as-new, a worker that is killed, an
   expect(before.held).toMatchObject({ by: 'breaker', outcome: 'rejected' });
   const started = forks(stand, input).length;
   expect(started).toBeLessThanOrEqual(4);
+  const { runId, raw } = await batchOf(stand, input).describe();
+  expect(runId, 'the batch has not continued as new').not.toBe(raw.workflowExecutionInfo?.firstRunId);
 
   await stand.restartWorker(async () => {
     await resetToStart(batchOf(stand, input).workflowId);

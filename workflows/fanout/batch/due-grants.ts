@@ -81,12 +81,6 @@ export function mayHaveItems({ attempt, isFresh }: ChunkRecord): boolean {
 
 function differs(a: FullGrant, b: FullGrant, nowMs: number): boolean {
   const isSamePause = (a.pausedUntilMs ?? 0) === (b.pausedUntilMs ?? 0) || (b.pausedUntilMs ?? 0) <= nowMs;
-  const isSameAnswer = (a.answered ?? 0) === (b.answered ?? 0) && a.isProven === b.isProven;
-  return (
-    !isSameAnswer ||
-    a.window !== b.window ||
-    a.budgetSeconds !== b.budgetSeconds ||
-    a.isEnding !== b.isEnding ||
-    !isSamePause
-  );
+  const isSame = isSamePause && (a.answered ?? 0) === (b.answered ?? 0) && a.isProven === b.isProven;
+  return a.window !== b.window || a.budgetSeconds !== b.budgetSeconds || a.isEnding !== b.isEnding || !isSame;
 }

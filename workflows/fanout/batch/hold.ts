@@ -4,10 +4,11 @@ import type { BatchState } from './batch-state.js';
 import { heldText, holdDue } from './hold-decision.js';
 
 export function holdIfDue(batch: BatchState): void {
-  const { carried, counts, input } = batch;
+  const { carried, input } = batch;
   const { streak = null, isProven = false } = carried;
   if (carried.ending !== null || carried.held) return;
-  const due = holdDue({ streak, counts, isSealed: carried.seal !== null, isProven }, input.policy);
+  if (streak === null && (isProven || !input.policy.canary)) return;
+  const due = holdDue({ streak, counts: batch.counts, isSealed: carried.seal !== null, isProven }, input.policy);
   if (due === 'proven') carried.isProven = true;
   else if (due !== null && streak !== null) {
     const { outcome, code, count } = streak;
