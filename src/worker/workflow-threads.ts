@@ -1,5 +1,5 @@
 /**
- * A worker whose workflow threads share one time limit. The SDK limits each call into a thread by the `timeout` of
+ * A worker whose workflow thread has one time limit. The SDK limits each call into a thread by the `timeout` of
  * Node's `vm`, for which Node starts and ends a thread of its own: 0.1 ms for each of some hundred calls of a job, a
  * fifth of what it costs the worker (nodejs/node#47739).
  */
@@ -14,8 +14,9 @@ export class WatchedWorker extends Worker {
     options: CompiledWorkerOptions,
     logger: Logger,
   ): Promise<WorkflowCreator> {
-    // With the debugger, workflows have no thread, and stand still.
-    if (options.debugMode) return Worker.createWorkflowCreator(bundle, options, logger);
+    // With the debugger, workflows have no thread, and stand still. Of several threads, one answers while another hangs.
+    if (options.debugMode || options.workflowThreadPoolSize > 1)
+      return Worker.createWorkflowCreator(bundle, options, logger);
     const { isolateExecutionTimeoutMs: limitMs } = options;
     // `vm` takes a missing time limit for none.
     const unlimited = { ...options, isolateExecutionTimeoutMs: undefined as unknown as number };
