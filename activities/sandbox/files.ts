@@ -1,6 +1,7 @@
 /** Moves files between the result store and sandboxes, so that their content stays out of history. */
 import { createHash } from 'node:crypto';
 import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
+import { isFolderPath } from '../../src/contract/workflow-safe/folder-path.js';
 import { timeToReceive, timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { FilePut } from '../../src/protocol/job/job-input.js';
 import type { CollectedFile } from '../../src/protocol/job/job-result.js';
@@ -17,10 +18,23 @@ export interface CollectFileInput {
   readonly key: string;
 }
 
+type SingleFile = FilePut & { readonly content: Exclude<FilePut['content'], { tarGz: unknown }> };
+
 export function createFileActivities(client: SandboxClient, results: ResultStore) {
+  /** @returns undefined if the path is that of a file */
+  async function storeFolder({ sandboxId, path, key }: CollectFileInput, signal: AbortSignal) {
+    const { body, contentType } = await client.openArtifact(sandboxId, path.replace(/(?<=.)\/+$/, ''), { signal });
+    try {
+      if (contentType !== null && !/\bx?-?gzip\b/.test(contentType)) return undefined;
+      return await results.putStream(key, body);
+    } finally {
+      body.destroy();
+    }
+  }
+
   return {
     /** Writes a file into a sandbox. Safe to repeat. Assumption: at most 32 MiB. */
-    async putFile(sandboxId: string, file: FilePut): Promise<null> {
+    async putFile(sandboxId: string, file: SingleFile): Promise<null> {
       return repeatable(async ({ call }) => {
         const content =
           'base64' in file.content
@@ -52,13 +66,22 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
       });
     },
 
-    /** Reads a file of a sandbox into the result store. A missing file is not a failure. Safe to repeat. */
+    /**
+     * Copies a file of a sandbox, or a folder as tar.gz, into the result store. The path of a folder ends with a slash. A
+     * folder has any size, and is never in memory as a whole. A missing file or folder is not a failure. Safe to repeat.
+     */
     async collectFile(input: CollectFileInput): Promise<CollectedFile> {
       return repeatable(async ({ call, attempt }) => {
         const { sandboxId, path, key } = input;
         const timeoutMs = timeToReceive(attempt);
         const file = { path, size: null, sha256: null, ref: null, error: null, partial: false, unchanged: null };
         try {
+          if (isFolderPath(path)) {
+            const stored = await call((signal) => storeFolder(input, signal));
+            return stored
+              ? { ...file, ...stored }
+              : { ...file, error: `${path} is a file. Name it without the slash.` };
+          }
           const read = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
           const { ref, size, sha256 } = await results.put(key, Buffer.from(read.content, read.encoding));
           return { ...file, size, sha256, ref };

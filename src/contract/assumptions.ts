@@ -96,7 +96,7 @@ export const assumptions = {
   'A-provider-models':
     'The rows of GET /provider-models. A model that they do not list is accepted without a reasoning effort, or refused with `invalid_request`, as the settings of the local service say.',
   'A-rate-limits': 'The numbers behind the 429 codes are settings of the local service.',
-  'A-raw-bytes': 'Query of a download. A file is sent unchanged, and a folder as tar.gz.',
+  'A-raw-bytes': 'Query of a download. A file is sent unchanged, and a folder as tar.gz, with names relative to it.',
   'A-read-lag': 'A read shows every change after 90 s at most. Until then, a 404 proves nothing.',
   'A-refusal-urls':
     'A refusal names the page that removes its cause in its details, as an https URL in a field whose name ends in `Url`.',

@@ -12,12 +12,12 @@ export function leadsOutOfSandbox(path: string): boolean {
   return false;
 }
 
-/** Why a path cannot name one file, as the end of a message; undefined if it can. */
-export function fileProblem(path: string): string | undefined {
-  if (/(?:^|\/)\.{1,2}$|\/$/.test(path)) return 'is a folder. Name each file in it, like out/report.csv';
+/** Why a path cannot name one file or folder to collect, as the end of a message; undefined if it can. */
+export function collectProblem(path: string): string | undefined {
+  if (/(?:^|\/)\.{1,2}$/.test(path)) return 'is a folder. Say so with a slash at its end, like out/';
   // `?` is more often a sign of a name, such as one from a URL, than of a pattern.
   if (/\*|\{[^{}]*,[^{}]*\}/.test(path))
-    return 'is a pattern, which is not expanded. Name each file, like out/report.csv';
+    return 'is a pattern, which is not expanded. Name each file, like out/report.csv, or the folder, like out/';
   return undefined;
 }
 

@@ -51,8 +51,8 @@ export const jobSettings = {
     default: [],
     item: true,
     on: {
-      run: { help: 'a file or folder to write before the first prompt (repeatable)' },
-      fanout: { help: 'a file or folder to write into each fork (repeatable)' },
+      run: { help: 'a file or folder to write before the first prompt; FOLDER/ keeps modes (repeatable)' },
+      fanout: { help: 'a file or folder to write into each fork; FOLDER/ keeps modes (repeatable)' },
     },
   },
   /** Shell commands that run in order, after the files and before the prompts. A non-zero exit fails the job. */
@@ -98,10 +98,10 @@ export const jobSettings = {
     default: [],
     item: true,
     on: {
-      run: { help: 'a file to collect at the end (repeatable)' },
-      fanout: { help: 'a file to collect from each fork (repeatable)' },
+      run: { help: 'a file, or a folder such as out/, to collect at the end (repeatable)' },
+      fanout: { help: 'a file, or a folder such as out/, to collect from each fork (repeatable)' },
       resume: { help: 'where to save a file that the batch collects (repeatable)' },
-      continue: { help: 'a file to collect at the end (repeatable)' },
+      continue: { help: 'a file, or a folder such as out/, to collect at the end (repeatable)' },
     },
   },
   /**

@@ -51,3 +51,14 @@ export const usualBytesInChunk = 500_000;
  * Bounded, because the state of the batch grows with its chunks, and is one payload when the workflow continues as new.
  */
 export const maxChunks = 1_000;
+
+/** The most files, folders and links of one folder to put. */
+export const maxFolderEntries = 100_000;
+/** The most bytes of the files of one folder to put, before they are packed. */
+export const maxFolderBytes = 1024 ** 3;
+/** The most parts of a packed folder: more than such a folder has, even if packing makes it larger. */
+export const maxFolderParts = 64;
+/** The most files, folders and links that are unpacked of one collected folder. */
+export const maxUnpackedEntries = 1_000_000;
+/** The most bytes that are unpacked of one collected folder. */
+export const maxUnpackedBytes = 16 * 1024 ** 3;

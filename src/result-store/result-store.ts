@@ -45,6 +45,11 @@ export interface ResultStore {
    * @throws SandflowError `result_not_found`, `result_too_large`
    */
   get(ref: string, options?: { readonly maxBytes?: number }): Promise<Buffer>;
+  /**
+   * Reads an object of any size piece by piece. Its content is genuine only if the reader comes to its end. Throws as
+   * `get`. Omitted: a large object is read as a whole.
+   */
+  getStream?(ref: string): AsyncIterable<Uint8Array>;
   /** The reference of the object that was stored under `key`; null if there is none. */
   find(key: string): Promise<string | null>;
   /**
@@ -72,6 +77,5 @@ export interface ResultStore {
 
 /** A store that can be copied into another one. */
 export interface CopiedStore extends ResultStore {
-  /** Reads an object of any size piece by piece. Throws as `get`. */
   getStream(ref: string): AsyncIterable<Uint8Array>;
 }

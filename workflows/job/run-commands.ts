@@ -56,8 +56,17 @@ export async function runCommands(job: JobState, sandboxId: string): Promise<voi
   await removeMarkers(job, sandboxId);
 }
 
-async function runCommand(job: JobState, sandboxId: string, command: Text): Promise<void> {
-  const summary = shortened(command);
+/**
+ * Runs one command at most once. One that the input does not list must come before those of the job, and its marker stays
+ * until `removeMarkers`.
+ * @throws JobTermination as `runCommands`
+ */
+export async function runCommand(
+  job: JobState,
+  sandboxId: string,
+  command: Text,
+  summary = shortened(command),
+): Promise<void> {
   const ended = await runToItsEnd(job, sandboxId, command, summary);
   job.carried.command = null;
   if (ended === 'sent' || ended.exitCode === 0) return;
@@ -173,7 +182,7 @@ function ownerOf(sandboxId: string): string {
  * Removes the job's markers, so that no snapshot or fork contains them. Waits only briefly for a machine that does not
  * answer.
  */
-async function removeMarkers(job: JobState, sandboxId: string): Promise<void> {
+export async function removeMarkers(job: JobState, sandboxId: string): Promise<void> {
   if (job.input.end === 'delete') return;
   const scheduleToCloseTimeout = Math.min(longestRemovalMs, job.timing.cleanUpMs / 10);
   const options = { scheduleToCloseTimeout, summary: 'remove the markers of commands' };

@@ -87,6 +87,13 @@ export const files = proxyActivities<FileActivities>({
   retry,
 });
 
+/** Transfers a folder of any size to the result store. Only heartbeats tell a dead worker from a large folder. */
+export const folders = proxyActivities<Pick<FileActivities, 'collectFile'>>({
+  startToCloseTimeout: '6 hours',
+  heartbeatTimeout: '15 seconds',
+  retry,
+});
+
 /** Reads a whole account, and looks up the owner of each sandbox in Temporal. Changes nothing. */
 export const planning = proxyActivities<PlanningActivities>({
   startToCloseTimeout: '30 minutes',

@@ -2,10 +2,13 @@
 import { constants } from 'node:fs';
 import { access, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
+import { isFolderPath } from '../../contract/workflow-safe/folder-path.js';
 import { maxFileBytes } from '../../contract/workflow-safe/limits.js';
 import { isBelow } from '../../os/is-below.js';
 import type { FilePut } from '../../protocol/job/job-input.js';
 import { maxSteps } from '../../protocol/limits.js';
+import { withoutEndSlashes } from '../../texts/urls.js';
+import type { FolderList } from '../folders/pack-folder.js';
 import type { PutPair } from '../settings/file-pairs.js';
 import { UsageError } from '../usage-error.js';
 
@@ -19,6 +22,8 @@ export interface LocalFile {
   readonly isExecutable: boolean;
   /** True for a script of a shell with line ends of Windows, which no shell runs. */
   readonly hasCr: boolean;
+  /** What is in a folder that is sent as one archive. Absent for a file. */
+  readonly folder?: FolderList;
 }
 
 /** A file of `--put` that cannot be sent. The batch says it of a cell `put`. */
@@ -32,7 +37,8 @@ export class PutFileError extends UsageError {
 }
 
 /**
- * Finds every file, recursing into folders. A path given on the command line may be a link. Below a folder, a link to a
+ * Finds every file, recursing into folders, except those that are sent as one archive: these are listed. A path given on
+ * the command line may be a link. Below a folder, a link to a
  * file inside that folder is followed. A link to a file outside is refused: otherwise the author of the folder would
  * choose which file of this machine the sandbox gets. A link to a folder is refused too, because it could form a cycle.
  * @throws UsageError if a file is missing, unreadable or too large, if there are too many, or if two have the same path
@@ -40,7 +46,10 @@ export class PutFileError extends UsageError {
  */
 export async function findPutFiles(pairs: readonly PutPair[], cwd: string): Promise<LocalFile[]> {
   const files: LocalFile[] = [];
-  for (const { local, remote } of pairs) await addPath(resolve(cwd, local), remote, local, files, undefined);
+  for (const { local, remote } of pairs) {
+    if (isFolderPath(local)) files.push(await findFolder(resolve(cwd, local), remote, local));
+    else await addPath(resolve(cwd, local), remote, local, files, undefined);
+  }
   const seen = new Set<string>();
   for (const { remotePath } of files) {
     const place = posix.normalize(remotePath);
@@ -51,15 +60,30 @@ export async function findPutFiles(pairs: readonly PutPair[], cwd: string): Prom
   return files;
 }
 
+async function findFolder(path: string, remotePath: string, shown: string): Promise<LocalFile> {
+  const localPath = await realpath(path).catch((cause: unknown) => {
+    throw new PutFileError(`${shown} cannot be read${whyUnreadable(shown)}`, { cause });
+  });
+  if (!(await stat(localPath)).isDirectory())
+    throw new PutFileError(`${shown} is a file. Name it without the slash at its end.`);
+  const { listFolder } = await import('../folders/pack-folder.js');
+  const folder = await listFolder(localPath, shown, {
+    refuse: (problem, cause) => new PutFileError(problem, { cause }),
+  });
+  return { localPath, remotePath, size: folder.bytes, isExecutable: false, hasCr: false, folder };
+}
+
 /**
  * Says which path to collect is certainly a folder, because a file is written below it.
  * @returns the end of a message; undefined if there is none
  */
 export function folderToCollect(collect: Iterable<string>, files: readonly LocalFile[]): string | undefined {
   for (const path of collect) {
+    if (isFolderPath(path)) continue;
     const folder = posix.normalize(path);
-    const inner = files.find(({ remotePath }) => isBelow(posix.normalize(remotePath), folder));
-    if (inner) return `${path} is a folder: ${inner.remotePath} is put into it. Name each file in it.`;
+    const isIn = (file: LocalFile, place: string) => isBelow(place, folder) || (file.folder && place === folder);
+    const inner = files.find((file) => isIn(file, withoutEndSlashes(posix.normalize(file.remotePath))));
+    if (inner) return `${path} is a folder: ${inner.remotePath} is put into it. Collect it as a folder: ${path}/`;
   }
   return undefined;
 }
@@ -77,15 +101,28 @@ export async function readPutFiles(
   const puts: FilePut[] = [];
   let inlineBytes = 0;
   for (const file of files) {
+    const path = file.remotePath;
+    if (file.folder) {
+      puts.push({ path, content: { tarGz: await packParts(file.localPath, file.folder, store) } });
+      continue;
+    }
     const content = await readPutFile(file);
     const inline = inlineBytes + content.length <= maxInlineBytes;
     if (inline) inlineBytes += content.length;
-    puts.push({
-      path: file.remotePath,
-      content: inline ? { base64: content.toString('base64') } : { ref: await store(content) },
-    });
+    puts.push({ path, content: inline ? { base64: content.toString('base64') } : { ref: await store(content) } });
   }
   return puts;
+}
+
+async function packParts(
+  localPath: string,
+  folder: FolderList,
+  store: (content: Buffer) => Promise<string>,
+): Promise<string[]> {
+  const { packFolder } = await import('../folders/pack-folder.js');
+  const refs: string[] = [];
+  for await (const part of packFolder(localPath, folder)) refs.push(await store(part));
+  return refs;
 }
 
 /** The service writes files without modes. @returns a notice about scripts that will not run there; undefined without one */
@@ -146,7 +183,7 @@ async function addPath(
     // Counted here, before any file is copied into the result store.
     if (files.length > maxSteps) {
       throw new PutFileError(
-        `there are more than ${maxSteps} files. Put them into one archive, and let the first prompt unpack it.`,
+        `there are more than ${maxSteps} files. With a slash at its end, as in --put FOLDER/, a folder is sent as one archive.`,
       );
     }
     return;

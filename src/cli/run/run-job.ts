@@ -131,7 +131,7 @@ export async function seeThrough(
   reporter.close();
   const files =
     end.kind === 'ended'
-      ? await saveFiles(end.result.files, parseGetPairs(options.get), platform.results.get, io.cwd, job.jobId)
+      ? await saveFiles(end.result.files, parseGetPairs(options.get), platform.results, io.cwd, job.jobId)
       : [];
   const polled =
     end.kind === 'ended' && !quiet ? await polledNotice(platform, reportWakes([end.result.wakes])) : undefined;

@@ -3,26 +3,29 @@
 import { createHash } from 'node:crypto';
 import { lstat, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { isFolderPath } from '../../contract/workflow-safe/folder-path.js';
 import { isDiskFull, namingFullDisk } from '../../errors/disk-full.js';
 import { makeFolders } from '../../os/make-folders.js';
 import type { CollectedFile } from '../../protocol/job/job-result.js';
+import type { ResultStore } from '../../result-store/index.js';
 import { joinPair } from '../../texts/path-pair.js';
+import { leftOutText, piecesOf, unpackFolder } from '../folders/unpack-folder.js';
 import type { ReportedFile } from '../output/job-report.js';
 import { programName } from '../program-name.js';
 import { replaceFile } from '../replace-file.js';
 import type { GetPair } from '../settings/file-pairs.js';
-import { savedPlace, takenText } from './free-places.js';
+import { savedPlace, takenFolderText, takenText } from './free-places.js';
 
 /**
  * Writes each file under a temporary name and then renames it, so that no reader sees half a file.
- * @param read reads a content from the result store
+ * @param store the result store
  * @returns the files of the job, and the files of `pairs` that it did not collect. The local path of a file that was
- * not saved is null, and `error` says why if it should have been saved.
+ * not saved is null, and `error` says why if it should have been saved, or what a saved folder lacks.
  */
 export async function saveFiles(
   collected: readonly CollectedFile[],
   pairs: readonly GetPair[],
-  read: (ref: string) => Promise<Buffer>,
+  store: Pick<ResultStore, 'get' | 'getStream'>,
   cwd: string,
   jobId = 'ID',
 ): Promise<ReportedFile[]> {
@@ -36,7 +39,12 @@ export async function saveFiles(
       continue;
     }
     try {
-      const content = await read(file.ref);
+      if (isFolderPath(file.path)) {
+        const { localPath, leftOut } = await saveFolder({ ...file, ref: file.ref }, pair, store, cwd);
+        reported.push({ ...file, localPath, error: leftOut });
+        continue;
+      }
+      const content = await store.get(file.ref);
       const digest = createHash('sha256').update(content).digest('hex');
       if (file.sha256 !== null && digest !== file.sha256)
         throw new Error('its content differs from what was collected');
@@ -62,6 +70,19 @@ function notCollected(collected: readonly CollectedFile[], pairs: readonly GetPa
   return pairs
     .filter(({ remote }) => !paths.includes(remote))
     .map(({ remote }) => ({ ...absent, path: remote, error }));
+}
+
+async function saveFolder(
+  { ref, sha256 }: Pick<CollectedFile, 'sha256'> & { readonly ref: string },
+  pair: GetPair,
+  store: Pick<ResultStore, 'get' | 'getStream'>,
+  cwd: string,
+): Promise<{ readonly localPath: string; readonly leftOut: string | null }> {
+  const { path } = await savedPlace(pair, cwd);
+  if ((await lstat(path).catch(() => undefined))?.isSymbolicLink()) throw new Error('it is a link. Name another place');
+  await namingFullDisk(path, () => makeFolders(dirname(path)));
+  const options = { sha256, replaces: false, taken: takenFolderText(pair) };
+  return { localPath: path, leftOut: leftOutText(await unpackFolder(piecesOf(store, ref), path, options)) };
 }
 
 async function save(pair: GetPair, content: Buffer, cwd: string): Promise<string> {

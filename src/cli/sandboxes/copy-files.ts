@@ -5,6 +5,7 @@ import { join, posix, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { unexpandedPath } from '../../settings/mistaken-text.js';
+import { withoutEndSlashes } from '../../texts/urls.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { replaceFile } from '../replace-file.js';
@@ -42,7 +43,7 @@ function placeOf(text: string): Place | undefined {
 async function copyIn(local: string, { sandboxId, path }: Place, context: CommandContext): Promise<void> {
   const { io } = context;
   const remote = path === '' ? posix.basename(resolve(io.cwd, local)) : path;
-  const found = await findPutFiles([{ local, remote }], io.cwd).catch(namingArgument);
+  const found = await findPutFiles([{ local: withoutEndSlashes(local) || '/', remote }], io.cwd).catch(namingArgument);
   if (found.length === 0) throw new UsageError(`${local} has no files.`);
   await withService(context, async ({ service }) => {
     for (const file of found) {

@@ -1,6 +1,7 @@
 /** Reads `--put local[:remote]` and `--get remote[:local]`. */
 import { posix } from 'node:path';
-import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
+import { collectProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
+import { isFolderPath } from '../../contract/workflow-safe/folder-path.js';
 import { patchName } from '../../protocol/job/patch-name.js';
 import { unexpandedPath } from '../../settings/mistaken-text.js';
 import { joinPair, splitPair } from '../../texts/path-pair.js';
@@ -8,6 +9,7 @@ import { requirePlaces } from '../output-places.js';
 import { UsageError } from '../usage-error.js';
 
 export interface PutPair {
+  /** With a slash at its end, it is a folder that is sent as one archive, with its modes. */
   readonly local: string;
   readonly remote: string;
 }
@@ -15,7 +17,7 @@ export interface PutPair {
 export interface GetPair {
   readonly remote: string;
   readonly local: string;
-  /** True if the option names the local file, and not only its folder. Such a file is replaced. */
+  /** True if the option names the local file, and not only its folder. Such a file is replaced, and a folder never. */
   readonly named?: boolean;
 }
 
@@ -44,15 +46,15 @@ export function requireInside(remote: string, option: string): void {
   if (leadsOutOfSandbox(remote)) throw new UsageError(`${option}: ${remote} ${leadsOutText}.`);
 }
 
-/** Refuses a path of `--get` that cannot name one file inside the sandbox. @throws UsageError */
-function requireFile(remote: string): void {
+/** Refuses a path of `--get` that cannot name one file or folder inside the sandbox. @throws UsageError */
+function requireCollectable(remote: string): void {
   requireMeantPath(remote, '--get');
   requireInside(remote, '--get');
-  const problem = fileProblem(remote);
+  const problem = collectProblem(remote);
   if (problem !== undefined) throw new UsageError(`--get: ${remote} ${problem}.`);
 }
 
-/** Without a local path, the file is saved under its own name in the current folder. */
+/** Without a local path, the file or folder is saved under its own name in the current folder. */
 export function parseGetPair(text: string): GetPair {
   const [remote, given] = splitPair(text);
   const name = posix.basename(remote);
@@ -61,7 +63,10 @@ export function parseGetPair(text: string): GetPair {
       `--get must be REMOTE or REMOTE:LOCAL, like out/report.csv or out/report.csv:report.csv, not "${text}".`,
     );
   }
-  requireFile(remote);
+  requireCollectable(remote);
+  if (isFolderPath(remote) && /^[./]*$/.test(name) && (given === undefined || given.endsWith('/'))) {
+    throw new UsageError(`--get: ${remote} has no name of its own. Name the local folder, like ${remote}:results.`);
+  }
   if (given === undefined) return { remote, local: name };
   requireMeantPath(given, '--get');
   return given.endsWith('/') ? { remote, local: `${given}${name}` } : { remote, local: given, named: true };
@@ -113,10 +118,11 @@ export function withPatch(get: readonly string[], diff: GetPair | undefined): re
  * likely one in the sandbox, too
  */
 export function requireGetPlaces(pairs: readonly GetPair[], cwd: string): Promise<void> {
-  const how = { option: '--get', kind: 'file', refusesLink: true } as const;
+  const how = { option: '--get', refusesLink: true } as const;
   return requirePlaces(
     pairs.map(({ remote, local, named }) => ({
       ...how,
+      kind: isFolderPath(remote) ? ('folder' as const) : ('file' as const),
       path: local,
       intoFolder: named === true || local !== posix.basename(remote),
     })),

@@ -33,12 +33,15 @@ export interface JobTiming {
   readonly renewLeaseEveryMs: number;
 }
 
-/** A file to write into the sandbox before the first prompt. */
+/** A file or a folder to write into the sandbox before the first prompt. */
 export interface FilePut {
   /** Path in the sandbox. */
   readonly path: string;
-  /** Base64 content (small files), or a reference into the result store. */
-  readonly content: { readonly base64: string } | { readonly ref: string };
+  /**
+   * Base64 content (small files), or a reference into the result store. Of a folder: the references of a gzipped tar, cut
+   * into parts of at most 32 MiB. The sandbox unpacks it into `path` with its modes, for which it needs `tar` and `gzip`.
+   */
+  readonly content: { readonly base64: string } | { readonly ref: string } | { readonly tarGz: readonly string[] };
 }
 
 /** One prompt for the agent. Further fields are sent unchanged. */

@@ -1,12 +1,12 @@
 /** The schemas of settings, derived from the rows of `jobSettings`. */
 import { z } from 'zod';
 import { sandboxIdSchema } from '../../contract/records/sandbox-records.js';
-import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
+import { collectProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { maxCommandBytes, maxTtlSeconds } from '../../contract/workflow-safe/limits.js';
 import { fieldOf, forkRows, type Rows, settingsOf } from '../../job-settings/fields.js';
 import type { Kind, Setting } from '../../job-settings/setting.js';
 import type { PromptStep, SandboxSource } from '../../protocol/job/job-input.js';
-import { maxSteps, maxTextBytes } from '../../protocol/limits.js';
+import { maxFolderParts, maxSteps, maxTextBytes } from '../../protocol/limits.js';
 import { bytesOf } from '../../protocol/stored-text.js';
 import { editsBetween } from '../../texts/edits.js';
 import { jobEscalationSchema } from './escalation-schema.js';
@@ -25,9 +25,9 @@ const remotePathSchema = z
   .refine((path) => !path.includes('\0'), 'must not contain a NUL character')
   .refine((path) => !leadsOutOfSandbox(path), leadsOutText);
 
-/** A file that a job collects. */
+/** A file or a folder that a job collects. */
 const collectedPathSchema = remotePathSchema.superRefine((path, context) => {
-  const problem = fileProblem(path);
+  const problem = collectProblem(path);
   if (problem !== undefined) context.addIssue({ code: 'custom', message: `${path} ${problem}` });
 });
 
@@ -57,7 +57,11 @@ const commandSchema = textSchema.refine(
 
 const filePutSchema = z.strictObject({
   path: remotePathSchema,
-  content: z.union([z.strictObject({ base64: z.base64() }), z.strictObject({ ref: reference })]),
+  content: z.union([
+    z.strictObject({ base64: z.base64() }),
+    z.strictObject({ ref: reference }),
+    z.strictObject({ tarGz: z.array(reference).min(1).max(maxFolderParts) }),
+  ]),
 });
 
 /** Intervals that tests shorten. */

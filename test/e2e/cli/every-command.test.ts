@@ -2,7 +2,7 @@
  * The main paths through the built command line, and every other command once with success, on one stack.
  * Costs 23 CPU s.
  */
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fixInFork } from '../../unit/house/snippets/fix-in-fork.js';
@@ -113,6 +113,27 @@ describe('the built command line', () => {
     expect(new Set([source, ...forks]).size).toBe(3);
     expect(await Promise.all([source, ...forks].map(stateOf))).toEqual(['archived', 'archived', 'archived']);
     expect(accepted(await books())).toEqual({ sandboxes: 3, prompts: 3, stops: 3 });
+  });
+
+  it('puts a folder with its modes, and saves a folder of a job and of each item, also once more', async () => {
+    const { home } = bench.cli;
+    await mkdir(join(home, 'tree', '.git'), { recursive: true });
+    await writeFile(join(home, 'tree', '.git', 'HEAD'), 'ref: refs/heads/main');
+    await writeFile(join(home, 'tree', 'make'), '#!/bin/sh\nmkdir ../out && cp -r .git make ../out && echo made');
+    await chmod(join(home, 'tree', 'make'), 0o755);
+    const args = ['run', shell('cd work && ./make'), '--put', 'tree/:work', '--get', 'out/', '--id', 'folders'];
+    for (const again of [false, true]) {
+      const [file] = JSON.parse((await bench.built(...args, '--json')).stdout).files;
+      expect(file, `again: ${again}`).toMatchObject({ path: 'out/', localPath: join(home, 'out'), error: null });
+    }
+    expect((await stat(join(home, 'out', 'make'))).mode & 0o777).toBe(0o755);
+    expect(await readFile(join(home, 'out', '.git', 'HEAD'), 'utf8')).toBe('ref: refs/heads/main');
+    const item = { id: 'one', prompt: shell('cd work && ./make'), put: { work: 'tree/' }, get: ['out/'] };
+    await writeFile(join(home, 'folders.jsonl'), JSON.stringify(item));
+    const batch = ['folders.jsonl', '--source', source, '--id', 'folders-batch', '--out', 'saved'];
+    await bench.built('fanout', ...batch);
+    await bench.built('fanout', 'watch', 'folders-batch', '--out', 'saved');
+    expect((await stat(join(home, 'saved/files/one/out/make'))).mode & 0o777).toBe(0o755);
   });
 
   it('stops sandboxes and says that their work is saved, and a cleanup deletes one and not the protected one', async () => {

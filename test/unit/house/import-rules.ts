@@ -180,6 +180,7 @@ export const importRules: readonly Rule[] = [
     own: ['src'],
     packages: ['node:', ...temporalClient, 'commander', '@commander-js/extra-typings', 'yaml', 'zod'],
   },
+  { part: 'src/cli/folders', own: ['src'], packages: ['node:', 'tar'] },
   {
     part: 'src/config.ts',
     own: [...ground, 'src/addresses', 'src/contract', 'src/os', 'src/temporal-config.ts'],

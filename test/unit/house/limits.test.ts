@@ -22,12 +22,16 @@ import {
   longestJitterMs,
   maxChunks,
   maxEscalationSteps,
+  maxFolderBytes,
+  maxFolderEntries,
   maxInlineTextBytes,
   maxItemsInChunk,
   maxJobInputBytes,
   maxJobResultBytes,
   maxSteps,
   maxTextBytes,
+  maxUnpackedBytes,
+  maxUnpackedEntries,
 } from '../../../src/protocol/limits.js';
 import { defaultPolicy } from '../../../src/workflow-client/fanouts/fanout-input.js';
 import { longMsSchema } from '../../../src/workflow-client/settings/setting-schemas.js';
@@ -86,6 +90,14 @@ const limits: readonly (readonly [string, string])[] = [
   ],
   ['input of a job without its stored texts', bytes(maxJobInputBytes)],
   ['a file to write (`--put`)', bytes(maxFileBytes)],
+  [
+    'a folder to write (`--put FOLDER/`)',
+    `${count(maxFolderBytes / 2 ** 20)} MiB in ${count(maxFolderEntries)} files and folders, before it is packed`,
+  ],
+  [
+    'a collected folder that is unpacked (`--get FOLDER/`)',
+    `${count(maxUnpackedBytes / 2 ** 20)} MiB in ${count(maxUnpackedEntries)} files and folders`,
+  ],
   ['a patch (`--get-diff`)', bytes(maxPatchBytes)],
   [
     "an answer of an agent in the job's result",

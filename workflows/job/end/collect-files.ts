@@ -1,17 +1,19 @@
 /** Collects the files of a job into the result store, and reports which ones the job did not change. */
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
+import { isFolderPath } from '../../../src/contract/workflow-safe/folder-path.js';
 import type { CollectedFile } from '../../../src/protocol/job/job-result.js';
-import { files } from '../../shared/activity-options.js';
+import { files, folders } from '../../shared/activity-options.js';
 import { toJobTermination } from '../../shared/job-termination.js';
 import { callMachine } from '../call-machine.js';
 import type { JobState } from '../job-state.js';
 
 /**
- * Before the first prompt, records the digest of each file to collect. The digest of an unreadable file stays unknown.
+ * Before the first prompt, records the digest of each file to collect. The digest of an unreadable file, and that of a
+ * folder, stays unknown.
  */
 export async function takeFingerprints(job: JobState, sandboxId: string): Promise<void> {
   for (const path of job.input.collect) {
-    if (path in job.carried.fingerprints) continue;
+    if (path in job.carried.fingerprints || isFolderPath(path)) continue;
     const summary = `read ${path} before the first prompt`;
     const sha256 = await callMachine(job, sandboxId, 'read file', () =>
       files.fingerprintFile.executeWithOptions({ summary }, [sandboxId, path]),
@@ -50,7 +52,7 @@ async function collectFile(job: JobState, sandboxId: string, path: string): Prom
   const summary = `collect ${path}`;
   try {
     return await callMachine(job, sandboxId, 'collect file', () =>
-      files.collectFile.executeWithOptions({ summary }, [{ sandboxId, path, key }]),
+      (isFolderPath(path) ? folders : files).collectFile.executeWithOptions({ summary }, [{ sandboxId, path, key }]),
     );
   } catch (error) {
     if (isCancellation(error)) throw error;

@@ -1,29 +1,59 @@
 /** Prepares a usable sandbox for prompts: waits for hydration and setup, and writes the files. */
 import { workflowInfo } from '@temporalio/workflow';
-import { followTaskQueue, isSentToOwner } from '../../../src/addresses/addresses.js';
+import { executionOf, followTaskQueue, isSentToOwner } from '../../../src/addresses/addresses.js';
+import type { FilePut } from '../../../src/protocol/job/job-input.js';
+import { quotedForShell } from '../../../src/texts/shell-word.js';
 import { files, followProxies } from '../../shared/activity-options.js';
 import { sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import { callMachine } from '../call-machine.js';
 import type { JobState } from '../job-state.js';
+import { removeMarkers, runCommand } from '../run-commands.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 import { watchSandbox } from './watch-sandbox.js';
+
+type SingleContent = Exclude<FilePut['content'], { tarGz: unknown }>;
 
 /** Skips each part that an earlier run of the job has completed. */
 export async function prepareSandbox(job: JobState, sandboxId: string): Promise<void> {
   if (job.input.waitFor === 'hydrated' && !job.carried.isHydrated) await waitHydrated(job, sandboxId);
   job.carried.isHydrated = true;
-  const { source, put } = job.input;
+  const { source, put, commands = [] } = job.input;
   if (source.kind === 'create' && source.body.setupScript && job.carried.setup?.status !== 'done')
     await waitSetUp(job, sandboxId);
-  for (const file of put.slice(job.carried.filesPut)) {
+  const remaining = put.slice(job.carried.filesPut);
+  for (const file of remaining) {
     job.enter('putting_files');
-    await callMachine(job, sandboxId, 'put file', () =>
-      files.putFile.executeWithOptions({ summary: `put ${file.path}` }, [sandboxId, file]),
-    );
+    if ('tarGz' in file.content) await putFolder(job, sandboxId, file.path, file.content.tarGz);
+    else await putFile(job, sandboxId, file.path, file.content);
     job.carried.filesPut += 1;
   }
+  // The commands of the job remove these markers with theirs.
+  if (commands.length === 0 && remaining.some(({ content }) => 'tarGz' in content)) await removeMarkers(job, sandboxId);
+}
+
+async function putFile(job: JobState, sandboxId: string, path: string, content: SingleContent): Promise<void> {
+  await callMachine(job, sandboxId, 'put file', () =>
+    files.putFile.executeWithOptions({ summary: `put ${path}` }, [sandboxId, { path, content }]),
+  );
+}
+
+/** Writes the parts of the archive, and unpacks them with one command, which runs at most once. */
+async function putFolder(job: JobState, sandboxId: string, path: string, refs: readonly string[]): Promise<void> {
+  // Another job may put a folder into the same sandbox.
+  const staging = `.sandflow-put-${executionOf(workflowInfo().firstExecutionRunId)}-${job.carried.filesPut}`;
+  const parts = refs.map((_, index) => `${staging}/${index}`);
+  // If an earlier run of this workflow has sent the command, the parts may be gone.
+  const unsent = job.carried.command === null ? refs : [];
+  for (const [index, ref] of unsent.entries()) await putFile(job, sandboxId, parts[index] ?? '', { ref });
+  await runCommand(job, sandboxId, unpackText(parts.join(' '), staging, path), `unpack ${path}`);
+}
+
+/** No time and no owner of the machine that packed it counts in the sandbox. */
+function unpackText(parts: string, staging: string, path: string): string {
+  const folder = quotedForShell(path.startsWith('-') ? `./${path}` : path);
+  return `mkdir -p ${folder} && cat ${parts} | tar -xzpmof - -C ${folder}; x=$?; rm -rf ${staging}; exit $x`;
 }
 
 async function waitHydrated(job: JobState, sandboxId: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** Saves the results of a batch in a folder: `results.jsonl`, the report, and the files of each item. */
 import { open, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { isFolderPath } from '../../../contract/workflow-safe/folder-path.js';
 import { isDiskFull, namingFullDisk } from '../../../errors/disk-full.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
 import { makeFolders } from '../../../os/make-folders.js';
@@ -12,6 +13,7 @@ import type { FanoutReport } from '../../../report/fanout-report.js';
 import type { ReportContext } from '../../../report/overview.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import { reportWakes } from '../../../workflow-client/jobs/wake-report.js';
+import { leftOutText, piecesOf, unpackFolder } from '../../folders/unpack-folder.js';
 import { withWholeResults } from '../../output/job-report.js';
 import { leftText } from '../../output/job-text.js';
 import { createPreviews } from '../../output/previews.js';
@@ -59,7 +61,7 @@ export interface DownloadedResults {
 export async function downloadResults(
   result: FanoutResult | FanoutProgress,
   items: AsyncIterable<ItemResult>,
-  store: Pick<ResultStore, 'get'>,
+  store: Pick<ResultStore, 'get' | 'getStream'>,
   options: DownloadResultsOptions,
 ): Promise<DownloadedResults> {
   const { cwd, out, gets = new Map<string, string>() } = options;
@@ -93,17 +95,24 @@ export async function downloadResults(
 
   async function saveFile(
     item: ItemResult,
-    { path, ref, error }: CollectedFile,
+    { path, ref, error, sha256 }: CollectedFile,
     placeOf: (path: string) => string,
   ): Promise<string | undefined> {
     // If an item failed, missing files are expected.
     if (ref === null && item.outcome !== 'completed') return undefined;
     try {
       if (ref === null) throw new Error(error ?? 'it was not collected');
-      const content = await read(ref);
-      previews.add(ref, content);
+      const content = isFolderPath(path) ? undefined : await read(ref);
+      if (content) previews.add(ref, content);
       const place = placeBelow(join(folder, 'files', folderOf(item)), placeOf(path));
       await namingFullDisk(place, () => makeFolderOf(place, folder));
+      if (content === undefined) {
+        // What an earlier download has left there is of the same item.
+        const leftOut = await unpackFolder(piecesOf(store, ref), place, { sha256, replaces: true, taken: '' });
+        if (leftOut.length > 0) problems.push(`${item.itemId}: ${path}: ${leftOutText(leftOut)}`);
+        files += 1;
+        return place;
+      }
       await replaceFile(place, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
       files += 1;
       return place;

@@ -1,6 +1,6 @@
 /** Loads the files that items name: small ones into the item itself, larger ones into the result store. */
 
-import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../../contract/remote-paths.js';
+import { collectProblem, leadsOutOfSandbox, leadsOutText } from '../../../contract/remote-paths.js';
 import { ItemsError, type ItemWish } from '../../../fanout/index.js';
 import type { FanoutItem } from '../../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../../protocol/job/job-input.js';
@@ -94,7 +94,7 @@ export function createItemFiles({ cwd, put: common, gets, collectDiff }: ItemFil
         if (outside !== undefined) throw new ItemsError(wish.place, `${field}: ${outside} ${leadsOutText}.`);
       }
       for (const path of paths.get) {
-        const problem = fileProblem(path);
+        const problem = collectProblem(path);
         if (problem !== undefined) throw new ItemsError(wish.place, `get: ${path} ${problem}.`);
       }
       requireOwnPlaces(wish);

@@ -1,6 +1,7 @@
 /** `sandflow fanout results` and `fanout report`: they read the result store, even while the batch runs. */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { isFolderPath } from '../../../contract/workflow-safe/folder-path.js';
 import { fanoutItemResults } from '../../../result-store/index.js';
 import { fanoutProgress } from '../../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../../command.js';
@@ -45,7 +46,7 @@ export function reportBatch(
       const saved = new Map<string, string>();
       for (const { path: remote, ref } of item.job?.files ?? []) {
         if (ref === null) continue;
-        const content = await platform.results.get(ref).catch(() => undefined);
+        const content = isFolderPath(remote) ? undefined : await platform.results.get(ref).catch(() => undefined);
         if (content) previews.add(ref, content);
         // Beside a page at another place, there may be files of another batch.
         if (out !== undefined) continue;

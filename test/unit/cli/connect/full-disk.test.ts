@@ -31,7 +31,8 @@ describe.skipIf(!mounts())('a full disk', () => {
   it('in the output folder loses no result: it says how to save the file elsewhere', async () => {
     const { path, free } = await fullFolder();
     const file = { path: 'out/a.md', ref: 'r', size: content.length, sha256: null, error: null } as never;
-    const save = () => saveFiles([file], [{ remote: 'out/a.md', local: 'a.md' }], async () => content, path, 'nightly');
+    const save = () =>
+      saveFiles([file], [{ remote: 'out/a.md', local: 'a.md' }], { get: async () => content }, path, 'nightly');
     const [lost] = await save();
     expect(lost).toMatchObject({ localPath: null, error: expect.stringContaining('The disk is full') });
     expect(lost?.error).toContain("sandflow jobs watch nightly --get 'out/a.md:OTHER_PATH'");

@@ -17,6 +17,10 @@ describe('--get of a batch', () => {
     ['out/report.md:./got//here.md', 'out/report.md', 'got/here.md'],
     ['out/report.md:got/../here.md', 'out/report.md', 'here.md'],
     ['a:b.txt:b.txt', 'a:b.txt', 'b.txt'],
+    ['out/', 'out/', 'out/'],
+    ['out/:b', 'out/', 'b'],
+    ['out/:b/', 'out/', 'b/out'],
+    ['./:all', './', 'all'],
   ])('%s is %s, saved as %s', (text, remote, place) => {
     expect([...parseItemGets([text])]).toEqual([[remote, place]]);
     expect(parseGetPair(text).remote).toBe(remote);
@@ -27,7 +31,9 @@ describe('--get of a batch', () => {
     [[':b'], '--get must be REMOTE or REMOTE:LOCAL'],
     [['a:'], '--get must be REMOTE or REMOTE:LOCAL'],
     [['../a:b'], '--get: ../a leads out of the sandbox'],
-    [['out/:b'], '--get: out/ is a folder.'],
+    [['out/.:b'], '--get: out/. is a folder. Say so with a slash'],
+    [['./'], '--get: ./ has no name of its own. Name the local folder, like ./:results.'],
+    [['out/', 'out/a'], '--get: out/ and out/a: out would be a file and a folder.'],
     [['*.md:b'], '--get: *.md is a pattern'],
     [['a:/tmp/b'], '--get: /tmp/b leads out of the folder of the item. Use a relative path without ".."'],
     [['a:..'], '--get: .. leads out of the folder of the item.'],

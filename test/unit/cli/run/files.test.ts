@@ -66,7 +66,7 @@ describe('--put and --get', () => {
     expect(pairs.map(({ local }) => local)).toEqual(['c:d.md', 'e:f.md']);
     await writeFile(join(cwd, 'e:f.md'), 'mine');
     const collect = pairs.map(({ remote }) => collected(remote, 'new'));
-    const saved = await saveFiles(collect, pairs, async () => Buffer.from('new'), cwd);
+    const saved = await saveFiles(collect, pairs, { get: async () => Buffer.from('new') }, cwd);
     expect(saved[0]).toMatchObject({ localPath: join(cwd, 'c:d.md'), error: null });
     expect(saved[1]?.error).toContain('--get e\\:f.md:e\\:f.md');
     expect(parseGetPairs(withPatch([], parseGetDiff('app:fix\\:1.patch')))[0]?.local).toBe('fix:1.patch');
@@ -183,12 +183,12 @@ describe('--put and --get', () => {
     for (const name of ['config', 'changes.patch']) await symlink('../keys', join(cwd, 'project', name));
     const pairs = parseGetPairs(withPatch(['out/config'], parseGetDiff(true)));
     const files = pairs.map(({ remote }) => collected(remote, 'evil'));
-    const saved = await saveFiles(files, pairs, async () => Buffer.from('evil'), join(cwd, 'project'));
+    const saved = await saveFiles(files, pairs, { get: async () => Buffer.from('evil') }, join(cwd, 'project'));
     expect(saved.map(({ localPath }) => localPath)).toEqual([null, null]);
     expect(saved[0]?.error).toMatch(/cannot be written to config: it is a link to a folder/);
     expect(await readdir(join(cwd, 'keys'))).toEqual([]);
     const named = parseGetPairs(['out/config:config/']);
-    await saveFiles(files, named, async () => Buffer.from('evil'), join(cwd, 'project'));
+    await saveFiles(files, named, { get: async () => Buffer.from('evil') }, join(cwd, 'project'));
     expect(await readdir(join(cwd, 'keys'))).toEqual(['config']);
   });
 
@@ -233,7 +233,12 @@ describe('--put and --get', () => {
   it('reports a file that the job did not collect', async () => {
     const cwd = await temporaryDirectory();
     const pairs = parseGetPairs(['a.md', 'b.md']);
-    const [saved, absent] = await saveFiles([collected('a.md', 'x')], pairs, async () => Buffer.from('x'), cwd);
+    const [saved, absent] = await saveFiles(
+      [collected('a.md', 'x')],
+      pairs,
+      { get: async () => Buffer.from('x') },
+      cwd,
+    );
     expect(saved).toMatchObject({ path: 'a.md', localPath: join(cwd, 'a.md'), error: null });
     expect(absent).toMatchObject({ path: 'b.md', localPath: null, ref: null });
     expect(absent?.error).toMatch(/^The job did not collect it\. It collected a\.md\./);
@@ -244,7 +249,7 @@ describe('--put and --get', () => {
     const saved = await saveFiles(
       [collected('out/a.md', 'result')],
       [{ remote: 'out/a.md', local: 'deep/b.md' }],
-      async () => Buffer.from('result'),
+      { get: async () => Buffer.from('result') },
       cwd,
     );
     expect(saved[0]).toMatchObject({ path: 'out/a.md', localPath: join(cwd, 'deep/b.md'), error: null });
@@ -258,7 +263,7 @@ describe('--put and --get', () => {
     await saveFiles(
       [collected('out/a.md', 'x')],
       [{ remote: 'out/a.md', local: 'here' }],
-      async () => Buffer.from('x'),
+      { get: async () => Buffer.from('x') },
       cwd,
     );
     expect(await readdir(join(cwd, 'here'))).toEqual(['a.md']);
@@ -270,7 +275,12 @@ describe('--put and --get', () => {
     for (const name of ['a.md', 'here/a.md', 'named.md']) await writeFile(join(cwd, name), 'mine');
     const save = async (get: string, content = 'new') => {
       const pairs = parseGetPairs([get]);
-      const [saved] = await saveFiles([collected('out/a.md', content)], pairs, async () => Buffer.from(content), cwd);
+      const [saved] = await saveFiles(
+        [collected('out/a.md', content)],
+        pairs,
+        { get: async () => Buffer.from(content) },
+        cwd,
+      );
       return saved;
     };
     const taken = 'a.md exists already. Move it, or name the file to replace: --get out/a.md:';
@@ -288,7 +298,7 @@ describe('--put and --get', () => {
     await writeFile(join(cwd, 'precious'), 'mine');
     await symlink(join(cwd, 'precious'), join(cwd, 'a.md'));
     const pairs = [{ remote: 'a.md', local: 'a.md', named: true }];
-    await saveFiles([collected('a.md', 'x')], pairs, async () => Buffer.from('x'), cwd);
+    await saveFiles([collected('a.md', 'x')], pairs, { get: async () => Buffer.from('x') }, cwd);
     expect(await readFile(join(cwd, 'precious'), 'utf8')).toBe('mine');
     expect(await readFile(join(cwd, 'a.md'), 'utf8')).toBe('x');
   });
@@ -296,12 +306,12 @@ describe('--put and --get', () => {
   it('refuses content that differs from what was collected, and names a store that does not answer', async () => {
     const cwd = await temporaryDirectory();
     const pairs = [{ remote: 'a.md', local: 'a.md' }];
-    const [wrong] = await saveFiles([collected('a.md', 'x')], pairs, async () => Buffer.from('y'), cwd);
+    const [wrong] = await saveFiles([collected('a.md', 'x')], pairs, { get: async () => Buffer.from('y') }, cwd);
     expect(wrong).toMatchObject({ localPath: null, error: expect.stringContaining('differs from what was collected') });
     const [lost] = await saveFiles(
       [collected('a.md', 'x')],
       pairs,
-      () => Promise.reject(new Error('no such ref')),
+      { get: () => Promise.reject(new Error('no such ref')) },
       cwd,
     );
     expect(lost).toMatchObject({ localPath: null, error: expect.stringContaining('no such ref') });

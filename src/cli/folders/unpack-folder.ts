@@ -1,0 +1,160 @@
+/**
+ * Unpacks a collected folder. Its archive comes from a sandbox, whose agent may have written it, so nothing in it is
+ * trusted. It is unpacked beside its place and renamed once it is whole: no file outside is touched, and no reader sees
+ * half a folder.
+ */
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { type ReadEntry, Unpack } from 'tar';
+import { namingFullDisk } from '../../errors/disk-full.js';
+import { maxUnpackedBytes, maxUnpackedEntries } from '../../protocol/limits.js';
+import type { ResultStore } from '../../result-store/index.js';
+import { isInnerLink } from './inner-link.js';
+import { listFolder, packFolder } from './pack-folder.js';
+
+export interface UnpackOptions {
+  /** In hex; null if unknown. */
+  readonly sha256: string | null;
+  /**
+   * True if the folder takes the place of another one, such as that of an earlier download. Otherwise the place must be
+   * free, be an empty folder, or have the same content already.
+   */
+  readonly replaces: boolean;
+  /** The end of the message if the place is taken. */
+  readonly taken: string;
+  readonly maxEntries?: number;
+  readonly maxBytes?: number;
+}
+
+/**
+ * @param archive a gzipped tar with names relative to the folder
+ * @param place of the folder; the folder above it must exist
+ * @returns the paths that were left out: links that lead out of the folder, names with a backslash, and what is neither a
+ *   file, a folder nor a link
+ * @throws Error if the archive is not whole, has names that lead out, is too large, or if the place is taken
+ */
+export async function unpackFolder(
+  archive: AsyncIterable<Uint8Array>,
+  place: string,
+  options: UnpackOptions,
+): Promise<readonly string[]> {
+  const temporary = `${place}.${process.pid}.part`;
+  await removeTree(temporary);
+  try {
+    return await namingFullDisk(place, async () => {
+      await mkdir(temporary);
+      const leftOut = await unpack(archive, temporary, options);
+      await take(temporary, place, options);
+      return leftOut;
+    });
+  } finally {
+    await removeTree(temporary);
+  }
+}
+
+async function unpack(
+  archive: AsyncIterable<Uint8Array>,
+  cwd: string,
+  { sha256, maxEntries = maxUnpackedEntries, maxBytes = maxUnpackedBytes }: UnpackOptions,
+): Promise<readonly string[]> {
+  const leftOut: string[] = [];
+  const kept = { entries: 0, bytes: 0 };
+  let problem: Error | undefined;
+  const takes = (entry: ReadEntry): boolean => {
+    if (problem !== undefined) return false;
+    kept.entries += 1;
+    kept.bytes += entry.size;
+    if (kept.entries > maxEntries) problem = new Error(`it has more than ${maxEntries} files and folders`);
+    else if (kept.bytes > maxBytes) problem = new Error(`it has more than ${maxBytes} bytes`);
+    if (problem !== undefined) return false;
+    // The library takes a backslash for a slash, here too.
+    const isKept = !`${entry.path}${entry.linkpath ?? ''}`.includes('\\') && isKeptType(entry);
+    if (!isKept) leftOut.push(entry.path);
+    // No right to run as somebody else.
+    if (entry.mode !== undefined) entry.mode &= 0o777;
+    return isKept;
+  };
+  const unpacking = new Unpack({
+    cwd,
+    // A name that leads out, and everything that cannot be unpacked as it is, ends it.
+    strict: true,
+    preserveOwner: false,
+    // The bounds above count; a file of zeros is no attack.
+    maxDecompressionRatio: Number.POSITIVE_INFINITY,
+    filter: (_, entry) => takes(entry as ReadEntry),
+  });
+  const ended = new Promise<void>((resolve) => {
+    unpacking.on('close', resolve).on('error', (error: unknown) => {
+      problem ??= error as Error;
+      resolve();
+    });
+  });
+  const hash = createHash('sha256');
+  for await (const piece of archive) {
+    hash.update(piece);
+    if (problem === undefined && !unpacking.write(Buffer.from(piece)))
+      await Promise.race([new Promise((resolve) => void unpacking.once('drain', resolve)), ended]);
+    if (problem !== undefined) break;
+  }
+  if (problem === undefined) {
+    unpacking.end();
+    await ended;
+  }
+  if (problem !== undefined)
+    throw new Error(`it cannot be unpacked: ${(problem as Error).message}`, { cause: problem });
+  if (sha256 !== null && hash.digest('hex') !== sha256) throw new Error('its content differs from what was collected');
+  return leftOut;
+}
+
+/** An object of the result store, piece by piece if the store can. */
+export async function* piecesOf(
+  store: Pick<ResultStore, 'get' | 'getStream'>,
+  ref: string,
+): AsyncGenerator<Uint8Array> {
+  if (store.getStream) yield* store.getStream(ref);
+  else yield await store.get(ref);
+}
+
+/** Says what `unpackFolder` left out; null for nothing. */
+export function leftOutText(paths: readonly string[]): string | null {
+  if (paths.length === 0) return null;
+  const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
+  return `It was saved without ${paths[0]}${more}: a link that leads out of the folder, a name with a backslash, or no file. The result store has all of it.`;
+}
+
+const keptTypes: ReadonlySet<string> = new Set([
+  'File',
+  'OldFile',
+  'ContiguousFile',
+  'Directory',
+  'GNUDumpDir',
+  'Link',
+]);
+
+const isKeptType = ({ type, path, linkpath = '' }: ReadEntry) =>
+  keptTypes.has(type) || (type === 'SymbolicLink' && isInnerLink(path, linkpath));
+
+/** Moves the unpacked folder to its place. */
+async function take(temporary: string, place: string, { replaces, taken }: UnpackOptions): Promise<void> {
+  const there = await lstat(place).catch(() => undefined);
+  // An empty folder is replaced by the rename.
+  if (there && !(there.isDirectory() && (await readdir(place)).length === 0)) {
+    const isSame = async () => (await digestOf(place)) === (await digestOf(temporary));
+    if (there.isDirectory() && !replaces && (await isSame().catch(() => false))) return;
+    if (!replaces) throw new Error(taken);
+    await removeTree(place);
+  }
+  await rename(temporary, place);
+}
+
+/** The same for the same files, modes and links: no times are packed. */
+async function digestOf(folder: string): Promise<string> {
+  const hash = createHash('sha256');
+  const limits = { maxEntries: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
+  const list = await listFolder(folder, folder, { refuse: (message) => new Error(message), ...limits });
+  for await (const part of packFolder(folder, list)) hash.update(part);
+  return hash.digest('hex');
+}
+
+/** After an error, files may still be written for a moment. */
+const removeTree = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 5 });
