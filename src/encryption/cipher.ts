@@ -3,7 +3,7 @@
  * consists of the nonce, the ciphertext and a tag of 128 bits. The tag also authenticates the purpose of the message
  * and the id of the key.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, type DecipherGCM, randomBytes } from 'node:crypto';
 import { SandflowError } from '../errors/sandflow-error.js';
 import type { KeyRing, RingKey } from './key-ring.js';
 
@@ -32,23 +32,46 @@ export function seal(key: RingKey, purpose: Purpose, plain: Uint8Array): Buffer 
 }
 
 /**
+ * Decrypts piece by piece. What `update` returns is genuine only once `end` has not failed.
+ * @throws SandflowError `encryption_key_unknown`; its methods `not_decryptable`
+ */
+export function startUnsealing(ring: KeyRing, keyId: string, purpose: Purpose) {
+  const key = ring.find(keyId);
+  if (!key) throw unknownKey(keyId);
+  let rest = Buffer.alloc(0);
+  let decipher: DecipherGCM | undefined;
+  return {
+    update(piece: Uint8Array): Buffer {
+      rest = Buffer.concat([rest, piece]);
+      if (rest.byteLength < tagBytes + (decipher === undefined ? nonceBytes : 0)) return Buffer.alloc(0);
+      const begin = decipher === undefined ? nonceBytes : 0;
+      decipher ??= createDecipheriv(algorithm, key.secret, rest.subarray(0, begin), { authTagLength: tagBytes });
+      if (begin > 0) decipher.setAAD(associated(purpose, keyId));
+      // The tag is at the end, and any piece may be the last one.
+      const end = rest.byteLength - tagBytes;
+      const plain = decipher.update(rest.subarray(begin, end));
+      rest = rest.subarray(end);
+      return plain;
+    },
+    end(): Buffer {
+      if (decipher === undefined) throw notDecryptable(keyId);
+      decipher.setAuthTag(rest);
+      try {
+        return decipher.final();
+      } catch (cause) {
+        throw notDecryptable(keyId, cause);
+      }
+    },
+  };
+}
+
+/**
  * @returns the plain bytes, after all of them were found to be genuine
  * @throws SandflowError `encryption_key_unknown`, `not_decryptable`
  */
 export function unseal(ring: KeyRing, keyId: string, purpose: Purpose, sealed: Uint8Array): Buffer {
-  const key = ring.find(keyId);
-  if (!key) throw unknownKey(keyId);
-  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
-  if (bytes.byteLength < nonceBytes + tagBytes) throw notDecryptable(keyId);
-  const end = bytes.byteLength - tagBytes;
-  const decipher = createDecipheriv(algorithm, key.secret, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
-  decipher.setAAD(associated(purpose, keyId));
-  decipher.setAuthTag(bytes.subarray(end));
-  try {
-    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, end)), decipher.final()]);
-  } catch (cause) {
-    throw notDecryptable(keyId, cause);
-  }
+  const unsealing = startUnsealing(ring, keyId, purpose);
+  return Buffer.concat([unsealing.update(sealed), unsealing.end()]);
 }
 
 function associated(purpose: Purpose, keyId: string): Buffer {

@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { SandflowError } from '../errors/sandflow-error.js';
 import type { ResultStore, StoredObject } from '../result-store/index.js';
 import { preparing, putAfter } from '../result-store/put-after.js';
-import { seal, startSealing, unseal } from './cipher.js';
+import { seal, startSealing, startUnsealing, unseal } from './cipher.js';
 import { derivedKey, type KeyRing } from './key-ring.js';
 
 /**
@@ -11,6 +11,10 @@ import { derivedKey, type KeyRing } from './key-ring.js';
  * key's id and the id follow.
  */
 const magic = Buffer.from([0x00, 0x73, 0x66, 0x65, 0x6e, 0x63, 0x31, 0x00]);
+
+const unchanged = { update: (piece: Uint8Array) => piece, end: () => Buffer.alloc(0) };
+/** The magic, the length of the id, and the longest id that a length of one byte allows. */
+const longestHead = magic.length + 1 + 255;
 
 /**
  * Wraps a store: objects are encrypted with the first key of the ring when they are written, and decrypted when they
@@ -27,6 +31,7 @@ export function encryptResults(
   { requireEncrypted = false }: { readonly requireEncrypted?: boolean } = {},
 ): ResultStore {
   const { first } = ring;
+  const getStream = store.getStream?.bind(store);
   const header = Buffer.concat([magic, Buffer.from([first.id.length]), Buffer.from(first.id)]);
   const nameKey = derivedKey(first, 'object names 1');
   // A plain digest in a name would show which inputs have the same text, and would confirm a guess of the text.
@@ -34,6 +39,42 @@ export function encryptResults(
     key.replace(/(^|\/)inputs\/([0-9a-f]{64})$/, (_, before: string, digest: string) => {
       return `${before}inputs/${createHmac('sha256', nameKey).update(digest).digest('hex')}`;
     });
+
+  /**
+   * @param found an object, or its beginning with at least `longestHead` bytes
+   * @returns undefined for an object that is not encrypted, and may be so
+   */
+  function headOf(found: Buffer): { readonly id: string; readonly end: number } | undefined {
+    if (!found.subarray(0, magic.length).equals(magic)) {
+      if (!requireEncrypted) return undefined;
+      throw new SandflowError(
+        'not_encrypted',
+        'An object of the result store is not encrypted, and this process refuses such objects.',
+      );
+    }
+    const end = magic.length + 1 + (found[magic.length] ?? 0);
+    if (found.byteLength < end) {
+      throw new SandflowError('not_decryptable', 'An object of the result store is truncated.');
+    }
+    return { id: found.subarray(magic.length + 1, end).toString('utf8'), end };
+  }
+
+  async function* plainPieces(stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let begin = Buffer.alloc(0);
+    let opened: { update(piece: Uint8Array): Uint8Array; end(): Uint8Array } | undefined;
+    const open = () => {
+      const head = headOf(begin);
+      opened = head === undefined ? unchanged : startUnsealing(ring, head.id, 'object 1');
+      return opened.update(begin.subarray(head?.end ?? 0));
+    };
+    for await (const piece of stored) {
+      if (opened !== undefined) yield opened.update(piece);
+      else begin = Buffer.concat([begin, piece]);
+      if (opened === undefined && begin.byteLength >= longestHead) yield open();
+    }
+    if (opened === undefined) yield open();
+    if (opened !== undefined) yield opened.end();
+  }
 
   async function put(
     content: Uint8Array,
@@ -65,20 +106,11 @@ export function encryptResults(
 
     async get(ref, options) {
       const found = await store.get(ref, options);
-      if (!found.subarray(0, magic.length).equals(magic)) {
-        if (!requireEncrypted) return found;
-        throw new SandflowError(
-          'not_encrypted',
-          'An object of the result store is not encrypted, and this process refuses such objects.',
-        );
-      }
-      const idEnd = magic.length + 1 + (found[magic.length] ?? 0);
-      const id = found.subarray(magic.length + 1, idEnd).toString('utf8');
-      if (found.byteLength < idEnd) {
-        throw new SandflowError('not_decryptable', 'An object of the result store is truncated.');
-      }
-      return unseal(ring, id, 'object 1', found.subarray(idEnd));
+      const head = headOf(found);
+      return head === undefined ? found : unseal(ring, head.id, 'object 1', found.subarray(head.end));
     },
+
+    ...(getStream && { getStream: (ref) => plainPieces(getStream(ref)) }),
 
     find: (key) => store.find(nameOf(key)),
 

@@ -24,6 +24,39 @@ async function* pieces(content: readonly Uint8Array[]) {
   yield* content;
 }
 
+/** Reads with pieces of one to many bytes, whatever the store yields. */
+async function readInPieces(from: ResultStore, ref: string, options = {}): Promise<Buffer> {
+  const cut: ResultStore = {
+    ...clear,
+    async *getStream(stored) {
+      const all = await clear.get(stored);
+      for (let at = 0, size = 1; at < all.length; at += size, size = (size * 3) % 50 || 1)
+        yield all.subarray(at, at + size);
+    },
+  };
+  const read: Uint8Array[] = [];
+  const reader = from === store ? encryptResults(cut, ring, options) : from;
+  for await (const piece of reader.getStream?.(ref) ?? []) read.push(piece);
+  return Buffer.concat(read);
+}
+
+test('a stream of a changed or cut object ends with an error', async () => {
+  const { ref } = await store.put('streamed', Buffer.from('content'.repeat(50)));
+  const path = join(directory, 'streamed');
+  const whole = await readFile(path);
+  const changed = Buffer.from(whole);
+  changed[whole.length - 30] = (changed[whole.length - 30] ?? 0) ^ 1;
+  for (const bad of [changed, whole.subarray(0, -1), whole.subarray(0, 25)]) {
+    await writeFile(path, bad);
+    await expect(readInPieces(store, ref)).rejects.toMatchObject({ code: 'not_decryptable' });
+  }
+  await writeFile(path, 'clear');
+  await expect(readInPieces(store, ref, { requireEncrypted: true })).rejects.toMatchObject({ code: 'not_encrypted' });
+  await writeFile(path, whole);
+  const other = encryptResults(clear, parseKeyRing(newKeyLine('other')));
+  await expect(readInPieces(other, ref)).rejects.toMatchObject({ code: 'encryption_key_unknown' });
+});
+
 test('a write that was given up replaces nothing', async () => {
   const { ref } = await store.put('given-up', Buffer.from('newer'));
   await expect(store.put('given-up', Buffer.from('older'), { signal: AbortSignal.abort() })).rejects.toThrow();
@@ -41,6 +74,8 @@ test('objects are read as they were written, whole or in parts, with sizes and d
       expect(streamed).toMatchObject({ size: content.length, sha256 });
       expect(await store.get(whole.ref)).toEqual(content);
       expect(await store.get(streamed.ref)).toEqual(content);
+      for (const { ref } of [whole, streamed]) expect(await readInPieces(store, ref)).toEqual(content);
+      expect(await readInPieces(store, (await clear.put('a/clear', content)).ref)).toEqual(content);
     }),
     { numRuns: 30 },
   );
