@@ -44,8 +44,8 @@ export const addFanout: AddCommand = (parent, context) => {
     const { resumeBatch } = await import('./resume-batch.js');
     context.exitCode = await resumeBatch(batchId, read, options, context);
   });
-  declareResults(batches).action(async (batchId) =>
-    (await import('./results/print-results.js')).printResults(batchId, context),
+  declareResults(batches).action(async (batchId, options) =>
+    (await import('./results/print-results.js')).printResults(batchId, options, context),
   );
   declareLogs(batches).action(async (batchId, itemId, options) => {
     const { showItemLogs } = await import('./show-item-logs.js');

@@ -156,11 +156,21 @@ export const declareResume = (parent: Parent) =>
       .option('--detach', 'start the batch, print its id and exit'),
   ).addHelpText('after', resumeHelp);
 
+/** What `fanout results` prints. */
+export const resultFormats = ['jsonl', 'predictions', 'junit'] as const;
+
 export const declareResults = (parent: Parent) =>
   parent
     .command('results')
     .description('Print the results of a batch, running or ended, as JSONL: one line per item')
-    .argument('<batch>', 'id of the batch');
+    .argument('<batch>', 'id of the batch')
+    .addOption(
+      parent
+        .createOption('--format <format>', 'JSONL, predictions for SWE-bench, or JUnit XML')
+        .choices(resultFormats)
+        .default('jsonl' as const),
+    )
+    .option('--model-name <name>', 'with predictions: what is evaluated (default: the label model of each item)');
 
 const logsHelp = `
 Examples:

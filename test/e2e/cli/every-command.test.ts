@@ -134,6 +134,10 @@ describe('the built command line', () => {
     await bench.built('fanout', ...batch);
     await bench.built('fanout', 'watch', 'folders-batch', '--out', 'saved');
     expect((await stat(join(home, 'saved/files/one/out/make'))).mode & 0o777).toBe(0o755);
+    const results = ['fanout', 'results', 'folders-batch', '--format'];
+    const prediction = { instance_id: 'one', model_name_or_path: 'mine', model_patch: '' };
+    expect(JSON.parse(await bench.done(...results, 'predictions', '--model-name', 'mine'))).toEqual(prediction);
+    expect(await bench.done(...results, 'junit')).toContain('<testcase classname="folders-batch" name="one" time="');
   });
 
   it('stops sandboxes and says that their work is saved, and a cleanup deletes one and not the protected one', async () => {
@@ -155,12 +159,12 @@ rules:
     expect(await bench.done('cleanup', 'plan', 'policy.yaml')).toMatch(new RegExp(`^${old} .*delete-sandbox$`, 'm'));
     expect(await stateOf(old)).toBe('archived');
     const cleaned = await bench.built('cleanup', 'run', 'policy.yaml', '--all');
-    expect(cleaned.stderr).toContain('nights: applied · 1 due of 5');
+    expect(cleaned.stderr).toContain('nights: applied · 1 due of 7');
     expect(cleaned.stdout).toMatch(new RegExp(`^${old} .* deleted$`, 'm'));
     expect(cleaned.stdout).toMatch(new RegExp(`^${golden} .* protected`, 'm'));
     const { sandboxes } = JSON.parse(await bench.done('sandboxes', '--json'));
     const left = sandboxes.map(({ id }: { readonly id: string }) => id);
-    expect(left).toHaveLength(4);
+    expect(left).toHaveLength(6);
     expect(left).toEqual(expect.arrayContaining([golden, source]));
   });
 });

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isFolderPath } from '../../../contract/workflow-safe/folder-path.js';
+import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 import { fanoutItemResults } from '../../../result-store/index.js';
 import { fanoutProgress } from '../../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../../command.js';
@@ -10,20 +11,37 @@ import { createPacedWrite } from '../../output/paced-output.js';
 import { createPreviews } from '../../output/previews.js';
 import { readReportContext } from '../../output/report-context.js';
 import { pathInside } from '../../place-below.js';
+import type { resultFormats } from '../options.js';
 import { claimResultFolder, folderOf } from '../result-places.js';
 import { withBatch } from '../with-batch.js';
 import { withWholeAnswers, writeReport } from './download-results.js';
 import { createItemFolders } from './item-folders.js';
+import { countForJUnit, jUnitBegin, jUnitCase, jUnitEnd, noCounts, predictionOf } from './result-formats.js';
 
-export function printResults(batchId: string, context: CommandContext): Promise<void> {
+/** In a format of other programs, they are those that are there when the command begins. */
+export function printResults(
+  batchId: string,
+  { format, modelName }: { readonly format: (typeof resultFormats)[number]; readonly modelName?: string },
+  context: CommandContext,
+): Promise<void> {
   const write = createPacedWrite(context.io);
   return withBatch(context, {}, async (platform) => {
     const { deployment } = platform.config;
     const { batchKey } = await fanoutProgress(platform.temporal, { deployment, batchId });
-    for await (const item of fanoutItemResults(platform.results, { deployment, batchId, batchKey })) {
-      const whole = await withWholeAnswers(item, (ref) => platform.results.get(ref));
-      if (!(await write(`${jsonText(whole)}\n`))) return;
+    const items = () => fanoutItemResults(platform.results, { deployment, batchId, batchKey });
+    const read = (ref: string) => platform.results.get(ref);
+    const counts = noCounts();
+    if (format === 'junit') {
+      for await (const item of items()) countForJUnit(counts, item);
+      if (!(await write(jUnitBegin(batchId, counts)))) return;
     }
+    const textOf = async (item: ItemResult) => {
+      if (format === 'junit') return jUnitCase(item);
+      if (format === 'predictions') return `${await predictionOf(item, read, modelName)}\n`;
+      return `${jsonText(await withWholeAnswers(item, read))}\n`;
+    };
+    for await (const item of items()) if (!(await write(await textOf(item)))) return;
+    if (format === 'junit') await write(jUnitEnd);
   });
 }
 
