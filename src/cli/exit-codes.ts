@@ -30,6 +30,8 @@ export const exitCodes = {
   unreachable: 3,
   /** `--watch-deadline` passed; the job or batch is still running. */
   watchDeadline: 4,
+  /** The job ended as `unverified`, because its checks did not pass, and left nothing behind. */
+  unverified: 5,
   /**
    * The job, or items of the batch, failed by a machine, the service or sandflow, and none by the agent or a setting. The
    * same work may succeed later.
@@ -47,12 +49,13 @@ export type Unfinished = { readonly kind: 'detached' } | { readonly kind: 'deadl
 /** How a job, batch or cleanup has ended, or why a command stopped watching it before. */
 type SeenEnd =
   /** `isDone` is true if a person need not look at it: it went as asked, lacks nothing and left nothing behind. */
-  { readonly kind: 'ended'; readonly isDone: boolean; readonly isOfOthers?: boolean } | Unfinished;
+  { readonly kind: 'ended'; readonly isDone: boolean; readonly isOfOthers?: boolean; readonly isUnverified?: boolean } | Unfinished;
 
 export function exitCodeOfEnd(end: SeenEnd): number {
   switch (end.kind) {
     case 'ended':
       if (end.isDone) return exitCodes.done;
+      if (end.isUnverified) return exitCodes.unverified;
       return end.isOfOthers ? exitCodes.othersFailure : exitCodes.otherOutcome;
     case 'detached':
       return exitCodes.detached;

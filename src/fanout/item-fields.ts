@@ -4,6 +4,7 @@ import { fieldOf } from '../job-settings/fields.js';
 import { jobSettings } from '../job-settings/job-settings.js';
 import type { Kind, Setting } from '../job-settings/setting.js';
 import type { PromptStep } from '../protocol/job/job-input.js';
+import { maxSteps } from '../protocol/limits.js';
 import { checkInput, fieldText, type InputProblem, problemLine } from '../settings/input-problems.js';
 import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { namesIn } from './template.js';
@@ -26,6 +27,7 @@ const written: Readonly<Partial<Record<Kind, (row: Setting) => z.ZodType>>> = {
       error: ({ input }) =>
         typeof input === 'string' ? 'must be LOCAL:REMOTE in CSV, like report.csv:data/report.csv' : undefined,
     }),
+  commands: ({ most = maxSteps }) => z.union([promptText.transform((one) => [one]), z.array(promptText).max(most)]),
   paths: () => z.union([name.transform((path) => [path]), z.array(name)]),
   folder: () => name,
 };

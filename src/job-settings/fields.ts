@@ -69,6 +69,7 @@ export function settingsOn(command: SettingCommand): readonly CommandSetting[] {
 
 function flagOf(name: string, { kind, sets }: Setting): string {
   if (kind === 'labels') return '--label';
+  if (name === 'checks') return '--check';
   const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return kind === 'flag' && sets !== undefined ? `--no-${dashed}` : `--${dashed}`;
 }

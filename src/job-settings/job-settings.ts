@@ -17,6 +17,7 @@ const escalates = (whose: string) =>
   `what to do if the stop ${whose} goes on failing, such as "30m: resume-and-stop, 2h: notify"; see \`stop\``;
 const priorities = 'where tasks wait for a worker, those of 1 go before those of 5 (default: 3)';
 const fairness = 'keys share the workers evenly, however many jobs each has; a batch is one key';
+const checkPrompts = 'the next prompt after a failed check, with {{command}}, {{exitCode}} and {{output}}';
 const furtherFields = 'further fields of the request';
 const otherSources = ['source', 'snapshot'];
 
@@ -59,6 +60,66 @@ export const jobSettings = {
   commands: { kind: 'commands', of: 'job' },
   /** A job needs at least one prompt or one command. */
   prompts: { kind: 'prompts', of: 'job', default: [] },
+  /**
+   * Shell commands that prove the work. They run after the prompts, and the job is `completed` only if each of them exits
+   * with 0.
+   */
+  checks: {
+    kind: 'commands',
+    most: 10,
+    of: 'job',
+    batch: {},
+    item: true,
+    on: {
+      run: { help: 'a command that proves the work: run after the prompts, it must exit with 0 (repeatable)' },
+      fanout: { help: 'a command that proves the work of an item: run after its prompts (repeatable)' },
+    },
+  },
+  /** How often the agent works at most: the failure of a check is its next prompt. Default: 1, no such prompt. */
+  rounds: {
+    kind: 'count',
+    least: 1,
+    most: 10,
+    of: 'job',
+    batch: {},
+    on: {
+      run: {
+        help: 'with --check: how often the agent works at most; a failed check is its next prompt (default: 1)',
+        rare: true,
+        requires: [['checks']],
+        excludes: [[['eachConversation']]],
+      },
+      fanout: {
+        help: 'with --check: how often an agent works at most; a failed check is its next prompt (default: 1)',
+        rare: true,
+        excludes: [[['eachConversation']]],
+      },
+    },
+  },
+  /** The next prompt after a failed check, with `{{command}}`, `{{exitCode}}` and `{{output}}`. */
+  checkPrompt: {
+    kind: 'template',
+    value: '<text>',
+    names: ['command', 'exitCode', 'output'],
+    most: 2_000,
+    of: 'job',
+    batch: {},
+    on: {
+      run: { help: `${checkPrompts}; text, or @file`, rare: true, requires: [['rounds']] },
+      fanout: { help: `${checkPrompts}; text, or @file`, rare: true, requires: [['rounds']] },
+    },
+  },
+  /** False: the checks do not run before the first prompt. */
+  checkBefore: {
+    kind: 'flag',
+    of: 'job',
+    sets: false,
+    batch: {},
+    on: {
+      run: { help: 'do not run the checks before the first prompt, too', rare: true, requires: [['checks']] },
+      fanout: { help: 'do not run the checks before the first prompt of an item, too', rare: true },
+    },
+  },
   /** `one`: in order, in one conversation. `each`: in parallel, each in its own conversation. */
   eachConversation: {
     kind: 'choice',

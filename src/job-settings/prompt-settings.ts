@@ -65,8 +65,8 @@ export const promptSettings = {
     field: 'reasoningEffort',
     item: true,
     on: {
-      run: { help: 'reasoning effort', project: true },
-      fanout: { help: axis('reasoning efforts'), value: '<levels>', several: true, project: true },
+      run: { help: 'reasoning effort', rare: true, project: true },
+      fanout: { help: axis('reasoning efforts'), value: '<levels>', several: true, rare: true, project: true },
       resume: { help: 'another reasoning effort' },
       continue: { help: 'another reasoning effort' },
       prompt: { help: 'reasoning effort' },

@@ -8,6 +8,8 @@ export type Kind =
   | 'name'
   /** A long text, or a reference to one. As an option: text, or `@file`. */
   | 'text'
+  /** A short text with `{{names}}`. As an option: text, or `@file`. */
+  | 'template'
   /** ms. As an option: `90s`, `1h30m`. */
   | 'duration'
   /** The auto-stop of a sandbox, in seconds. As an option: a duration. */
@@ -86,8 +88,10 @@ export interface Setting {
   readonly values?: readonly string[];
   /** True if the text never names a file, whatever it says. */
   readonly asIs?: true;
+  /** The names that a template may have. */
+  readonly names?: readonly string[];
   readonly least?: number;
-  /** Of a count, or the bytes of a name. */
+  /** Of a count, the bytes of a name or a template, or the number of commands. */
   readonly most?: number;
   /** Default of a job, or of a policy that alone has the field. A field with a default is always there. */
   readonly default?: unknown;

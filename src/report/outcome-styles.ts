@@ -9,6 +9,7 @@ type Tone = keyof typeof marks;
 /** Outcomes of items, and of batches. Those of items are shown in this order. */
 const tones: Readonly<Record<ItemOutcome | FanoutOutcome, Tone>> = {
   completed: 'good',
+  unverified: 'bad',
   prompt_failed: 'bad',
   sandbox_failed: 'bad',
   rejected: 'bad',

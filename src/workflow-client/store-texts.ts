@@ -52,9 +52,11 @@ export function keepJobTexts(input: JobInput, options: KeepOptions): Promise<Job
 
 /** As `keepJobTexts`, for the preparation of a batch's source. */
 export function keepFanoutTexts(input: FanoutInput, options: KeepOptions): Promise<FanoutInput> {
-  return kept(input, options, ({ source }) => {
-    if (source.kind === 'sandbox') return [];
-    return [...setupSlots(source.body), ...(source.kind === 'prepare' ? stepSlots(source, 'source.') : [])];
+  return kept(input, options, ({ source, policy }) => {
+    const ofChecks = commandSlots(policy.checks, 'policy.checks');
+    if (source.kind === 'sandbox') return ofChecks;
+    const ofSteps = source.kind === 'prepare' ? stepSlots(source, 'source.') : [];
+    return [...setupSlots(source.body), ...ofSteps, ...ofChecks];
   });
 }
 
@@ -136,15 +138,21 @@ function setupSlots(body: { setupScript?: Text }): Slot[] {
 interface Steps {
   put?: Draft<readonly FilePut[]>;
   commands?: Text[];
+  checks?: Text[];
   prompts: Draft<readonly PromptStep[]>;
 }
 
-function stepSlots({ put = [], commands = [], prompts }: Steps, prefix = ''): Slot[] {
+function stepSlots({ put = [], commands, checks, prompts }: Steps, prefix = ''): Slot[] {
   return [
     ...put.flatMap((file, index) => fileSlots(file, `${prefix}put.${index}.content`)),
-    ...commands.flatMap((_, index) => textSlots(commands, index, `${prefix}commands.${index}`)),
+    ...commandSlots(commands, `${prefix}commands`),
+    ...commandSlots(checks, `${prefix}checks`),
     ...prompts.flatMap((step, index) => textSlots(step, 'prompt', `${prefix}prompts.${index}.prompt`)),
   ];
+}
+
+function commandSlots(commands: Text[] = [], field: string): Slot[] {
+  return commands.flatMap((_, index) => textSlots(commands, index, `${field}.${index}`));
 }
 
 /**

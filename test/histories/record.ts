@@ -44,6 +44,7 @@ const long = [{ prompt: script('sleep 60') }];
 const page: FaultInput = { kind: 'error', endpoint: 'sendPrompt', status: 502, html: true };
 const recordings: [JobOutcome, Partial<JobInput>, FaultInput[]][] = [
   ['completed', {}, []],
+  ['unverified', { checks: ['date +%s.%N; false'], rounds: 5, checkPrompt: script('true') }, []],
   ['prompt_failed', { prompts: [{ prompt: script('exit 3') }], collect: ['note'] }, []],
   ['sandbox_failed', { timing: { errorGraceMs: 500 } }, [{ kind: 'boot_error' }]],
   ['sandbox_cancelled', { maxGenerations: 2 }, [{ kind: 'create_cancelled', times: 2 }]],

@@ -7,6 +7,7 @@ const folder = new URL('../histories/', import.meta.url);
 const recorded = readdirSync(folder).filter((name) => name.endsWith('.json'));
 const outcomes = [
   'completed',
+  'unverified',
   'prompt_failed',
   'sandbox_failed',
   'sandbox_cancelled',

@@ -8,6 +8,8 @@ import type { JobInput, PromptStep } from '../../src/protocol/job/job-input.js';
 import type { EnteredPhase, JobPhase } from '../../src/protocol/job/job-phases.js';
 import type { UnrenewedAutoStop } from '../../src/protocol/job/job-progress.js';
 import type {
+  CheckRound,
+  CheckRun,
   CollectedFile,
   JobError,
   LeftBehind,
@@ -29,6 +31,8 @@ export interface CommandUnderWay {
   /** 1 at first; grows by one with each resend. */
   readonly generation: number;
   readonly markerName: string;
+  /** When it was first begun, in ms since the epoch; absent if an earlier version began it. */
+  readonly beganAtMs?: number;
   /** Stops of the sandbox that existed before the command was sent. */
   readonly stopIds: readonly (string | null)[];
   /** True if the command may have been sent. The job then only checks its marker. */
@@ -109,8 +113,12 @@ interface SandboxFacts {
   isShared: boolean;
 }
 
-/** `run-commands.ts`, `prompts/`. */
+/** `run-commands.ts`, `checks/`, `prompts/`. */
 interface Work {
+  /** `checks/`. The rounds of checks that have ended; absent before the first one. */
+  rounds?: CheckRound[];
+  /** How the checks of the round under way that have ended ran; absent or null between the rounds. */
+  checking?: CheckRun[] | null;
   /** Number of commands that have succeeded; the job continues with the next one. */
   commandsDone: number;
   /** The running command; null before and after. */

@@ -21,6 +21,7 @@ import { observePhase } from '../shared/metrics.js';
 import { showAttributes } from '../shared/search-attributes.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import { type CarriedJob, type Milestone, newJob, unsentPrompt } from './carried-job.js';
+import { isPastPrompts } from './checks/judge-round.js';
 import { wasReset } from './was-reset.js';
 
 /** Number of wakes that are kept; older ones are dropped. */
@@ -41,7 +42,7 @@ export class JobState {
   /** A person's decision about a call of unknown outcome, until it is used. */
   resolution: Resolution | null = null;
   /** True while the job accepts and sends further prompts. */
-  takesPrompts = true;
+  takesPrompts: boolean;
   onThrottled: ((untilMs: number) => void) | undefined;
   /** Called with the reason when the job is blocked, and with null when it continues. */
   onBlocked: ((message: string | null) => void) | undefined;
@@ -81,6 +82,7 @@ export class JobState {
   ) {
     this.timing = { ...defaultTiming, ...input.timing };
     this.carried = carried ?? newJob(input, Date.now());
+    this.takesPrompts = !isPastPrompts(this.carried);
     this.inbox = new EventInbox(carried?.inbox);
     // A job that adopts a sandbox begins by reading it.
     if (!carried && input.source.kind !== 'existing') this.recordPhase();

@@ -29,7 +29,8 @@ import { wasReset } from './was-reset.js';
 type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>;
 type CommandAnswer = Extract<MarkedEnd, { answer: unknown }>['answer'];
 
-const tailLength = 2_000;
+/** How many characters of the end of each output are kept. */
+export const tailLength = 2_000;
 const longestRemovalMs = 30_000;
 
 /**
@@ -41,11 +42,18 @@ export async function runCommands(job: JobState, sandboxId: string): Promise<voi
   const { commands: texts = [] } = job.input;
   if (job.carried.commandsDone >= texts.length) return;
   job.enter('running_commands');
-  try {
+  await withMarkers(job, sandboxId, async () => {
     for (const command of texts.slice(job.carried.commandsDone)) {
       await runCommand(job, sandboxId, command);
       job.carried.commandsDone += 1;
     }
+  });
+}
+
+/** Runs commands, and then removes their markers, also if the work ends meanwhile. */
+export async function withMarkers(job: JobState, sandboxId: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
   } catch (error) {
     // The next run reads the marker of the current command.
     if (error instanceof ContinueAsNewRequest) throw error;
@@ -67,33 +75,46 @@ export async function runCommand(
   command: Text,
   summary = shortened(command),
 ): Promise<void> {
-  const ended = await runToItsEnd(job, sandboxId, command, summary);
-  job.carried.command = null;
+  const step = `command ${job.carried.commandsDone + 1}`;
+  const ended = await runToItsEnd(job, sandboxId, { command, summary, step });
   if (ended === 'sent' || ended.exitCode === 0) return;
-  if (ended.exitCode === null && !ended.timedOut) await endIfMachineLost(job, sandboxId);
   const how = ended.exitCode === null ? 'did not exit by itself' : `exited with ${ended.exitCode}`;
   const said = ended.stderr.trim() || ended.stdout.trim();
   throw sandboxFailed('command_failed', `The command "${summary}" ${how}${said === '' ? '.' : `: ${said}`}`);
 }
 
-async function runToItsEnd(
-  job: JobState,
-  sandboxId: string,
-  command: Text,
-  summary: string,
-): Promise<CommandAnswer | 'sent'> {
+/** What runs, for people. */
+interface What {
+  readonly command: Text;
+  readonly summary: string;
+  /** Shown where summaries hold no text. */
+  readonly step: string;
+}
+
+/**
+ * Runs one command to its end, or goes on with the one that an earlier run has begun.
+ * @returns `sent` if nobody knows how it ended, and the decision is that it ran
+ * @throws JobTermination `sandbox_failed` if the machine was lost meanwhile; `outcome_unknown`
+ */
+export async function runToItsEnd(job: JobState, sandboxId: string, what: What): Promise<CommandAnswer | 'sent'> {
   for (;;) {
     const underWay = job.carried.command ?? begin(job, sandboxId, 1);
-    const ended = await settled(job, sandboxId, underWay, { command, summary });
-    if (ended !== 'resend') return ended;
-    begin(job, sandboxId, underWay.generation + 1);
+    const ended = await settled(job, sandboxId, underWay, what);
+    if (ended === 'resend') {
+      begin(job, sandboxId, underWay.generation + 1);
+      continue;
+    }
+    job.carried.command = null;
+    if (ended !== 'sent' && ended.exitCode === null && !ended.timedOut) await endIfMachineLost(job, sandboxId);
+    return ended;
   }
 }
 
 function begin(job: JobState, sandboxId: string, generation: number): CommandUnderWay {
   const markerName = `${ownerOf(sandboxId)}-${job.carried.commandsDone}-${generation}-${uuid4()}`;
   const stopIds = [job.sandbox?.stop?.id ?? null, job.carried.previousStopId];
-  job.carried.command = { generation, markerName, stopIds, recover: false, unknown: null };
+  const beganAtMs = job.carried.command?.beganAtMs ?? Date.now();
+  job.carried.command = { generation, markerName, beganAtMs, stopIds, recover: false, unknown: null };
   return job.carried.command;
 }
 
@@ -105,7 +126,7 @@ async function settled(
   job: JobState,
   sandboxId: string,
   underWay: CommandUnderWay,
-  what: { readonly command: Text; readonly summary: string },
+  what: What,
 ): Promise<CommandAnswer | 'resend' | 'sent'> {
   if (underWay.unknown) return decide(job, underWay, underWay.unknown);
   try {
@@ -128,7 +149,7 @@ async function send(
   job: JobState,
   sandboxId: string,
   underWay: CommandUnderWay,
-  { command, summary }: { readonly command: Text; readonly summary: string },
+  { command, summary, step }: What,
 ): Promise<MarkedEnd> {
   const timeoutSeconds = Math.min(longestCommandSeconds, Math.ceil(job.input.deadlineMs / 1_000));
   const { markerName: name, generation } = underWay;
@@ -137,7 +158,7 @@ async function send(
   const input = { sandboxId, body: { command, timeoutSeconds }, keepTail: tailLength, marker };
   try {
     const options = {
-      summary: summaryOf(summary, `command ${job.carried.commandsDone + 1}`),
+      summary: summaryOf(summary, step),
       heartbeatTimeout: job.timing.commandSilenceMs,
     };
     return await commands.runMarkedCommand.executeWithOptions(options, [input]);
@@ -193,6 +214,7 @@ export async function removeMarkers(job: JobState, sandboxId: string): Promise<v
   }
 }
 
-function shortened(command: Text): string {
+/** The beginning of a command, in one line. */
+export function shortened(command: Text): string {
   return cut(headOf(command, 500).trim().split('\n', 1)[0] ?? '', 80);
 }

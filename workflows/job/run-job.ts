@@ -1,6 +1,6 @@
 /**
  * The steps of every job, including items of a batch. A job obtains and prepares a sandbox, sends its prompts, follows
- * them, and collects files. Then it stops, deletes or keeps the sandbox as the input says. A job always ends with a
+ * them, runs its checks, and collects files. Then it stops, deletes or keeps the sandbox as the input says. A job always ends with a
  * named outcome; its cleanup runs in a scope that cannot be cancelled.
  */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
@@ -8,12 +8,12 @@ import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { type JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 import { countMachineTime } from '../shared/metrics.js';
+import { runChecksBefore, runRounds } from './checks/run-checks.js';
 import { startTimers } from './deadline-and-renewals.js';
 import { cleanUp, type JobEnding } from './end/clean-up.js';
 import { collectDiff, recordDiffBase } from './end/collect-diff.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
 import type { JobState } from './job-state.js';
-import { runPrompts } from './prompts/run-prompts.js';
 import { awaitedStopOf, resultOf } from './report.js';
 import { runCommands } from './run-commands.js';
 import { adoptSandbox } from './sandbox/adopt-sandbox.js';
@@ -86,12 +86,15 @@ async function doWork(job: JobState): Promise<void> {
   await prepareSandbox(job, sandboxId);
   await takeFingerprints(job, sandboxId);
   await runCommands(job, sandboxId);
+  await runChecksBefore(job, sandboxId);
   await recordDiffBase(job, sandboxId);
-  await runPrompts(job, sandboxId);
+  const unproven = await runRounds(job, sandboxId);
   // While files are collected, somebody may stop and resume the sandbox.
   if (job.input.collect.length > 0 || job.input.collectDiff !== undefined) job.seenAtEnd = undefined;
   await collectFiles(job, sandboxId, false);
   await collectDiff(job, sandboxId, false);
+  // The files show why.
+  if (unproven) throw unproven;
 }
 
 async function obtainSandbox(job: JobState): Promise<string> {
@@ -124,7 +127,7 @@ function endingOf(job: JobState, end: FinalEnd): JobEnding {
       return { outcome: end.kind, error: null, cutShort: false };
     case 'terminated': {
       const { outcome, jobError: error } = end.termination;
-      return { outcome, error, cutShort: outcome !== 'prompt_failed' };
+      return { outcome, error, cutShort: outcome !== 'prompt_failed' && outcome !== 'unverified' };
     }
     case 'cancelled':
       return cutShort(end.kind, `The job was cancelled${waitedFor}`);

@@ -1,9 +1,9 @@
 /** Shortens the result and the progress of a job so that each fits into one payload of Temporal. Pure. */
 
-import type { PromptResult } from '../../src/protocol/job/job-result.js';
+import type { CheckRound, PromptResult } from '../../src/protocol/job/job-result.js';
 import { maxJobResultBytes } from '../../src/protocol/limits.js';
 import { bytesOf, headLength } from '../../src/protocol/stored-text.js';
-import { cut, payloadBytes } from '../../src/texts/length.js';
+import { cut, endOf, payloadBytes } from '../../src/texts/length.js';
 
 /** Longest answer that a job holds itself, in bytes. */
 const longestAnswerBytes = 16 * 1024;
@@ -29,13 +29,21 @@ export function answerRoom(
 /**
  * Shortens prompts, answers and errors of a result that is too large for one payload. Stored answers are not affected.
  */
-export function truncateResult<T extends { readonly prompts: readonly PromptResult[] }>(result: T): T {
+export function truncateResult<
+  T extends { readonly prompts: readonly PromptResult[]; readonly rounds?: readonly CheckRound[] },
+>(result: T): T {
   let fits = result;
   for (const length of lengths) {
     if (payloadBytes(fits) <= maxJobResultBytes) break;
-    fits = { ...result, prompts: result.prompts.map((prompt) => shortened(prompt, length)) };
+    const rounds = result.rounds?.map((round) => withShortOutputs(round, length));
+    const prompts = result.prompts.map((prompt) => shortened(prompt, length));
+    fits = { ...result, prompts, ...(rounds && { rounds }) };
   }
   return fits;
+}
+
+function withShortOutputs(round: CheckRound, length: number): CheckRound {
+  return { ...round, runs: round.runs.map((run) => ({ ...run, output: endOf(run.output, length) })) };
 }
 
 function shortened(prompt: PromptResult, length: number): PromptResult {

@@ -85,8 +85,14 @@ const withItems = (parent: Parent) =>
 
 export const declareFanout = (parent: Parent) =>
   withRare(
-    withSettings(withItems(parent), 'fanout')
-      .option('--no-check', 'start without asking the service for the source, the models and the limits of the account')
+    withSettings(
+      // Before `--check`, because only so it is true by default.
+      withItems(parent).option(
+        '--no-check',
+        'start without asking the service for the source, the models and the limits of the account',
+      ),
+      'fanout',
+    )
       .option('--id <batch>', 'batch id; if a batch has this id, attach to it instead of starting another')
       .option('--dry-run', 'check the source and the items, print the maximum machine time, and start nothing')
       .option('--detach', 'start the batch, print its id and exit')

@@ -120,11 +120,17 @@ async function planOf(options: FanoutOptions, cwd: string) {
     createBody: await readBody(options.createBody, '--create-body', cwd),
   };
   const forkBody = await readBody(options.forkBody, '--fork-body', cwd);
+  const checkPrompt = await readScript(options.checkPrompt, '--check-prompt', cwd);
   requireWatch(options);
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   return {
     gets: parseItemGets(options.get),
-    policy: { ...defaultPolicy, ...policyOf('fanout', options, forkBody) },
+    policy: {
+      ...defaultPolicy,
+      ...policyOf('fanout', options, forkBody),
+      ...(options.checks.length > 0 && { checks: options.checks }),
+      ...(checkPrompt !== undefined && { checkPrompt }),
+    },
     reading: {
       templates: await readTextsOrFiles(options.prompt, '--prompt', cwd),
       matrix: { ...matrixOf(options), promptBody: await readBody(options.promptBody, '--prompt-body', cwd) },

@@ -10,7 +10,7 @@ import { formatDuration, plural } from '../units.js';
 import type { SandboxIsolation } from './isolation.js';
 import { type JobLinks, linksText, nextAfterEnd } from './job-links.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
-import { keptTexts, leftText, wasDegradedText } from './job-text.js';
+import { keptTexts, leftText, roundText, wasDegradedText } from './job-text.js';
 import { printJson } from './json.js';
 import { pasteable } from './pasteable.js';
 import { createPaint } from './terminal.js';
@@ -67,11 +67,12 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
   }
   const report = await wholeReport(end.result, options);
   const ended = { ...end.result, shortfall: shortfallOfJob(end.result) };
+  const isUnverified = ended.outcome === 'unverified' && ended.shortfall === null;
   const done = isDone(ended) && report.error === null;
   if (!options.quiet || !done) printSummary(report, io, { ...options, ended });
   if (json) printJson(io.stdout, { ...report, ...(options.linksInJson && options.links), isolation });
   else printAnswers(report, io, options);
-  return exitCodeOfEnd({ kind: 'ended', isDone: done, isOfOthers: isOfOthers(end.result.failureClass) });
+  return exitCodeOfEnd({ kind: 'ended', isDone: done, isUnverified, isOfOthers: isOfOthers(end.result.failureClass) });
 }
 
 /** The answer to the last prompt, or all answers if the prompts ran in separate conversations. */
@@ -110,6 +111,7 @@ function printSummary(
       io.stderr.write(`  prompt ${oneLine(status)}: ${setIn(error, '    ')}\n`);
     else if (note) io.stderr.write(`  prompt ${oneLine(status)}: ${setIn(note, '    ')}\n`);
   }
+  for (const round of report.rounds ?? []) io.stderr.write(`  ${roundText(round)}\n`);
   for (const file of report.files) {
     const unsaved = file.error === null ? ` (save it with: --get ${pasteable(file.path, 'PATH')})` : `: ${file.error}`;
     const where = file.localPath ? ` → ${file.localPath}` : unsaved;

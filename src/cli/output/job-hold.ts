@@ -27,6 +27,7 @@ const phaseTexts: Readonly<Record<JobPhase, { readonly doing: string; readonly w
   putting_files: { doing: 'putting files', words: 'putting files' },
   running_commands: { doing: 'running commands', words: 'running commands' },
   prompting: { doing: 'sending the prompt', words: 'prompting' },
+  checking: { doing: 'running the checks', words: 'checking' },
   following: { doing: 'the agent is working', words: 'agent works' },
   collecting_files: { doing: 'collecting files', words: 'collecting files' },
   interrupting: { doing: 'interrupting the agent', words: 'interrupting' },

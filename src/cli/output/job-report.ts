@@ -31,6 +31,7 @@ export function emptyReport(jobId: string | null, error: JobError | null): JobRe
     sandboxId: null,
     sandboxName: null,
     prompts: [],
+    rounds: [],
     setup: null,
     stop: null,
     deletion: null,

@@ -3,7 +3,7 @@
 import type { PreservedWork } from '../../contract/workflow-safe/preserved-work.js';
 import type { DegradedSandbox } from '../../contract/workflow-safe/sandbox-view.js';
 import type { JobProgress, UnrenewedAutoStop } from '../../protocol/job/job-progress.js';
-import type { LeftBehind, PromptResult } from '../../protocol/job/job-result.js';
+import type { CheckRound, CheckRun, LeftBehind, PromptResult } from '../../protocol/job/job-result.js';
 import { whatIsLeft } from '../../report/left-words.js';
 import { programName } from '../program-name.js';
 import { formatDuration } from '../units.js';
@@ -50,6 +50,20 @@ const promptStatuses: Readonly<Record<string, string>> = {
   running: 'accepted by the service',
   unknown: 'it is unknown whether it was sent',
 };
+
+/** How the checks of a round ended, in one line. */
+export function roundText({ round, passed, runs, promptIndex }: CheckRound): string {
+  const when = round === 0 ? 'before the first prompt' : `round ${round}`;
+  if (passed) return `${when}: every check ${round === 0 ? 'passes already' : 'passed'}`;
+  const failed = runs.filter(({ exitCode }) => exitCode !== 0).map(checkText);
+  const next = promptIndex === null ? '' : `; told the agent as prompt ${promptIndex + 1}`;
+  return oneLine(`${when}: failed: ${failed.join(', ')}${next}`);
+}
+
+function checkText({ command, exitCode, durationMs }: CheckRun): string {
+  const how = exitCode === null ? 'no exit code' : `exit code ${exitCode}`;
+  return `${command} (${how}, ${formatDuration(durationMs)})`;
+}
 
 /** Why a job is blocked, and what to do about it. */
 export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): string {

@@ -3,7 +3,7 @@ import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { OutputStream } from '../io.js';
 import { formatDuration } from '../units.js';
 import { holdNotice, phaseName } from './job-hold.js';
-import { autoStopText, blockedText, degradedText, phaseText } from './job-text.js';
+import { autoStopText, blockedText, degradedText, phaseText, roundText } from './job-text.js';
 import { createScreenLines, textLine } from './screen-lines.js';
 import { createPaint } from './terminal.js';
 import { headLine, oneLine, setIn, shownText } from './terminal-safe.js';
@@ -40,6 +40,7 @@ export function createReporter({ stream, quiet }: { stream: OutputStream; quiet:
   let degradedShown = false;
   let unrenewedSince = '';
   let held: string | undefined;
+  let toldRounds = 0;
   let lastLineMs = Date.now();
   const shown: string[] = [];
 
@@ -82,6 +83,9 @@ export function createReporter({ stream, quiet }: { stream: OutputStream; quiet:
       // On a terminal, the status line says it.
       if (!status.enabled && holds !== undefined && holds !== held) detail(holds);
       held = holds;
+      const rounds = progress.rounds ?? [];
+      for (const round of rounds.slice(toldRounds)) detail(roundText(round));
+      toldRounds = rounds.length;
       const since = Date.parse(progress.since);
       const text = () => `${phaseText(progress)} · ${formatDuration(Math.max(0, Date.now() - since))}`;
       if (!status.enabled && Date.now() - lastLineMs >= aliveEveryMs) detail(`${text()} …`);

@@ -9,6 +9,7 @@ Exit codes:
   2    invalid usage or configuration, an id that does not exist, or the service rejected the key; nothing was started
   3    Temporal or the service is unreachable, throttles or returns errors, or a disk is full; try again later
   4    --watch-deadline passed; the job or batch is still running
+  5    the job is unverified: its checks did not pass
   6    like 1, but failed only by a machine, the service or sandflow: the same work may succeed later
   70   an unexpected error: a bug in sandflow
   130  ended by Ctrl-C; the job or batch is still running, if it was started

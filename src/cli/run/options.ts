@@ -23,13 +23,14 @@ export const declareRun = (parent: Parent) =>
       parent
         .command('run')
         .description('Run a prompt durably in a sandbox and print its result')
-        .argument('[prompt...]', 'text, a file, or - for stdin; several run in order in one conversation'),
+        .argument('[prompt...]', 'text, a file, or - for stdin; several run in order in one conversation')
+        // Before `--check`, because only so it is true by default.
+        .option('--no-check', 'start without asking the service for the named sandbox, snapshot, provider or model'),
       'run',
     )
       .option('--id <job>', 'job id; if a job has this id, attach to it instead of starting another')
       .option('--again', 'with --id: start a new job if the earlier one has finished')
       .option('--reuse', 'with --id: attach to the job even if its prompts or options differ')
-      .option('--no-check', 'start without asking the service for the named sandbox, snapshot, provider or model')
       .option('--detach', 'start the job, print its id and exit')
       .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')
       .option('--json', 'print one JSON object on stdout')

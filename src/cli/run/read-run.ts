@@ -62,6 +62,7 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
     promptBody: await readBody(options.promptBody, '--prompt-body', io.cwd),
     collect,
     collectDiff: diff?.remote,
+    checkPrompt: await readScript(options.checkPrompt, '--check-prompt', io.cwd),
   };
   const wanted = wantedOfJob(jobInputOf(options, { ...parts, put: [] }));
   return { config, jobId, parts, wanted, get, taken, labels, localFiles, watchDeadlineMs };

@@ -71,8 +71,8 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     if (options.detach && attached?.hasEnded) return await tellEnd(platform, job, options, { io, reporter });
     if (options.detach) return await leaveRunning(platform, jobId, options, { io, reporter });
     const exitCode = await seeThrough(platform, job, { ...options, get }, { context, reporter, watchDeadlineMs });
-    const hasEnded = exitCode === exitCodes.done || exitCode === exitCodes.otherOutcome;
-    if (options.notify !== undefined && hasEnded) {
+    const ofEnds: readonly number[] = [exitCodes.done, exitCodes.otherOutcome, exitCodes.unverified];
+    if (options.notify !== undefined && ofEnds.includes(exitCode)) {
       await warnUndelivered(platform, job, { target: options.notify, warn: (text) => reporter.notice(text) });
     }
     return exitCode;

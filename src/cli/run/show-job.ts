@@ -13,7 +13,7 @@ import { type FinishOptions, finish } from '../output/finish.js';
 import { jobHold } from '../output/job-hold.js';
 import { type JobLinks, linksOf, linksText, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
-import { autoStopText, blockedText, degradedText, phaseText, promptText } from '../output/job-text.js';
+import { autoStopText, blockedText, degradedText, phaseText, promptText, roundText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -37,11 +37,11 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
       if (isSilent && !options.json) for (const line of knownOf(description, job, links)) io.stdout.write(`${line}\n`);
       throw error;
     });
-    const { sandboxId, prompts, wakes, apiCalls } = progress;
+    const { sandboxId, prompts, rounds = [], wakes, apiCalls } = progress;
     const waitingFor = waitingCalls(description, job, progress);
     const startedAt = chainStart(description);
     if (options.json) {
-      const known = { sandboxId, prompts, wakes, apiCalls, durationMs: Date.now() - startedAt.getTime() };
+      const known = { sandboxId, prompts, rounds, wakes, apiCalls, durationMs: Date.now() - startedAt.getTime() };
       printJson(io.stdout, { ...emptyReport(jobId, null), ...known, ...links, progress, waitingFor });
       return exitCodes.done;
     }
@@ -108,5 +108,6 @@ export function linesOf(
     oneLine(`  started ${startedAt.toISOString()}, ${passed(startedAt.getTime())} ago; its deadline is in ${left}`),
     `  ${linksText(links)}`,
     ...progress.prompts.map((prompt, index) => `  prompt ${index + 1}: ${promptText(prompt, progress, nowMs)}`),
+    ...(progress.rounds ?? []).map((round) => `  ${roundText(round)}`),
   ];
 }

@@ -29,6 +29,7 @@ const written: Readonly<Partial<Record<Kind, (setting: CommandSetting) => z.ZodT
     sets === undefined ? z.enum((option.values ?? values) as readonly [string, ...string[]]) : z.boolean(),
   name: () => name,
   text: () => text,
+  template: () => text,
   duration: () => duration,
   ttl: ({ orNull }) =>
     z

@@ -2,8 +2,8 @@
 import { type CommandSetting, settingsOn } from '../../job-settings/fields.js';
 import type { OptionRow } from '../../job-settings/setting.js';
 import type { FileCommand, FileSettings } from './file-schema.js';
-import { isList } from './options.js';
-import { type Given, isGiven, nameInParser } from './values.js';
+import { isList, nameInParser } from './options.js';
+import { type Given, isGiven } from './values.js';
 
 /**
  * The options that a file sets, by the names of the parser, in the form of the parser.

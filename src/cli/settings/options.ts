@@ -52,6 +52,11 @@ export function isList({ kind, option }: Pick<CommandSetting, 'kind' | 'option'>
   return lists.has(kind) || option.several === true;
 }
 
+/** The name of the parser for the option. */
+export function nameInParser({ kind, name }: Pick<CommandSetting, 'kind' | 'name'>): string {
+  return kind === 'labels' ? 'label' : name;
+}
+
 /** How the help page names the value of each kind. */
 const valueNames: Readonly<Partial<Record<Kind, string>>> = {
   name: '<name>',
@@ -81,6 +86,9 @@ export function withSettings<A extends unknown[], O extends OptionValues, Comman
       value === '' ? flag : `${flag} ${value}`,
       option.help + shownDefault(setting, name),
     );
+    // `--no-check` is another option, so the values of `--check` have a name of their own.
+    const inParser = nameInParser(setting);
+    declared.attributeName = () => inParser;
     if (isList(setting)) declared.argParser(collect).default([], '');
     else if (values.length > 0 && value !== '') declared.choices(option.values ?? values);
     command.addOption(option.rare ? rare(declared) : declared);

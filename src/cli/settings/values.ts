@@ -4,7 +4,7 @@ import type { Kind, Setting, SettingCommand } from '../../job-settings/setting.j
 import { notifyTargetOf } from '../notify/notify-target.js';
 import { anyLength, parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
-import { isList } from './options.js';
+import { isList, nameInParser } from './options.js';
 
 /** The values of options, by the names of the parser. */
 export type Given = Readonly<Record<string, unknown>>;
@@ -61,11 +61,6 @@ export function isGiven(setting: CommandSetting, given: Given): boolean {
   const value = given[nameInParser(setting)];
   if (setting.kind === 'flag') return value === (setting.sets === undefined);
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
-}
-
-/** The name of the parser for the option. */
-export function nameInParser({ kind, name }: Pick<CommandSetting, 'kind' | 'name'>): string {
-  return kind === 'labels' ? 'label' : name;
 }
 
 /** @throws UsageError if two of the given settings cannot be used together, or one needs another */

@@ -10,6 +10,7 @@ export type JobPhase =
   | 'running_commands'
   | 'prompting'
   | 'following'
+  | 'checking'
   | 'collecting_files'
   | 'interrupting'
   | 'stopping'

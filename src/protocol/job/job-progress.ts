@@ -1,7 +1,7 @@
 /** The progress of a `createThenPrompt` job. Types only. */
 import type { DegradedSandbox } from '../../contract/workflow-safe/sandbox-view.js';
 import type { EnteredPhase, JobPhase } from './job-phases.js';
-import type { JobOutcome, PromptResult, Wake } from './job-result.js';
+import type { CheckRound, JobOutcome, PromptResult, Wake } from './job-result.js';
 
 /** When a job reached each step with its newest sandbox, as ISO 8601 times; null if it did not get there. */
 export interface JobTimes {
@@ -71,6 +71,8 @@ export interface JobProgress {
   readonly cleanUpEndsAt?: string | null;
   /** One entry per prompt so far, in order. */
   readonly prompts: readonly PromptResult[];
+  /** The rounds of checks so far, in order; absent without checks. */
+  readonly rounds?: readonly CheckRound[];
   /** The newest wakes. */
   readonly wakes: readonly Wake[];
   /** Number of calls to the service so far. */

@@ -6,7 +6,8 @@ import type { CollectedDiff } from './diff.js';
 import type { EnteredPhase } from './job-phases.js';
 
 /**
- * - `completed`: every prompt completed.
+ * - `completed`: every prompt completed, and the checks, if there are any, passed.
+ * - `unverified`: every prompt completed, and a check still failed after the last round, or could not start.
  * - `prompt_failed`: a prompt failed, or somebody else interrupted it.
  * - `sandbox_failed`: the sandbox or its setup failed, or somebody stopped or deleted the sandbox while the job ran.
  * - `sandbox_cancelled`: the service found no machine, in any generation.
@@ -16,6 +17,7 @@ import type { EnteredPhase } from './job-phases.js';
  */
 export type JobOutcome =
   | 'completed'
+  | 'unverified'
   | 'prompt_failed'
   | 'sandbox_failed'
   | 'sandbox_cancelled'
@@ -50,6 +52,30 @@ export interface PromptResult {
   readonly endedAt: string | null;
   /** What of the prompt could not be read, although it has ended or was accepted. Absent if nothing is lacking. */
   readonly note?: string;
+}
+
+/** How a check ran. */
+export interface CheckRun {
+  /** The beginning of the command. */
+  readonly command: string;
+  /** Null if the command did not exit by itself, or if nobody knows how it ended. */
+  readonly exitCode: number | null;
+  /** The end of both outputs, without what only a terminal needs. */
+  readonly output: string;
+  /** From its first start to its answer, in ms. */
+  readonly durationMs: number;
+}
+
+/** The checks of a job after the agent worked. */
+export interface CheckRound {
+  /** From 1; 0 before the first prompt. */
+  readonly round: number;
+  /** True if every check exited with 0. */
+  readonly passed: boolean;
+  /** In the order of the checks. */
+  readonly runs: readonly CheckRun[];
+  /** Place in `prompts` of the prompt that told the agent of the failure, from 0; null if none did. */
+  readonly promptIndex: number | null;
 }
 
 /** The result of the stop at the end of a job. */
@@ -141,6 +167,8 @@ export interface JobResult {
   readonly sandboxName: string | null;
   /** One entry per prompt, in order. */
   readonly prompts: readonly PromptResult[];
+  /** The rounds of checks, in order; absent without checks. */
+  readonly rounds?: readonly CheckRound[];
   /** Null without a setup script. */
   readonly setup: { readonly status: string; readonly error: string | null } | null;
   /** Null if the sandbox was not stopped. */

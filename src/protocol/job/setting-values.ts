@@ -68,6 +68,7 @@ export interface NotifyTarget {
 interface Values extends Record<Exclude<Kind, 'choice'>, unknown> {
   readonly name: string;
   readonly text: Text;
+  readonly template: string;
   readonly duration: number;
   readonly ttl: number;
   readonly budget: number;

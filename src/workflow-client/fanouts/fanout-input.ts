@@ -7,7 +7,7 @@ import { itemRows, policyRows } from '../../job-settings/fields.js';
 import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import { maxBytesInChunk, maxJobInputBytes } from '../../protocol/limits.js';
 import { payloadBytes } from '../../texts/length.js';
-import { checkSize, collectsPatchTwice, patchNameTaken } from '../jobs/job-input.js';
+import { checkSize, collectsPatchTwice, patchNameTaken, roundsNeedOneConversation } from '../jobs/job-input.js';
 import { parseWith } from '../parse-with.js';
 import { notifyTargetSchema } from '../settings/notify-target.js';
 import {
@@ -87,6 +87,8 @@ export const fanoutInputSchema = z
     if (batchId) issue(['batchId'], `the batch id ${batchId}`);
     const refused = input.policy.conversationId === undefined ? undefined : noConversation(input);
     if (refused) issue(['policy', 'conversationId'], refused);
+    if ((input.policy.rounds ?? 1) > 1 && input.policy.conversations === 'each')
+      issue(['policy', 'rounds'], roundsNeedOneConversation);
     if (input.policy.budgetSeconds !== null && input.policy.end === 'keep') issue(['policy', 'end'], keptForks);
   }) satisfies z.ZodType<FanoutInput>;
 

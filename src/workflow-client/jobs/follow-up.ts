@@ -41,6 +41,8 @@ export async function followUpOf(client: Client, job: JobAddress, given: FollowU
     source: { kind: 'existing', sandboxId },
     put: [],
     commands: undefined,
+    checks: undefined,
+    rounds: undefined,
     prompts: [stepOf(earlier.prompts.at(-1), given)],
     conversations: 'one',
     conversationId,

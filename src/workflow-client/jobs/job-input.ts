@@ -32,6 +32,17 @@ const checkedJobSchema = (
   if (input.prompts.length === 0 && (input.commands ?? []).length === 0) {
     context.addIssue({ code: 'custom', path: ['prompts'], message: 'needs at least one prompt' });
   }
+  const { checks = [], rounds = 1 } = input;
+  if (checks.length > 0 && input.prompts.length === 0)
+    context.addIssue({ code: 'custom', path: ['checks'], message: 'need at least one prompt, whose work they prove' });
+  if (rounds > 1 && checks.length === 0)
+    context.addIssue({
+      code: 'custom',
+      path: ['rounds'],
+      message: 'needs checks, whose failure begins the next round',
+    });
+  if (rounds > 1 && input.conversations === 'each')
+    context.addIssue({ code: 'custom', path: ['rounds'], message: roundsNeedOneConversation });
   if (collectsPatchTwice(input)) context.addIssue({ code: 'custom', path: ['collect'], message: patchNameTaken });
   const refused = input.conversationId === undefined ? undefined : noConversation(input);
   if (refused) context.addIssue({ code: 'custom', path: ['conversationId'], message: refused });
@@ -40,6 +51,9 @@ const checkedJobSchema = (
   const jobId = jobIdProblem(input.deployment, input.jobId);
   if (jobId) context.addIssue({ code: 'custom', path: ['jobId'], message: `the job id ${jobId}` });
 });
+
+export const roundsNeedOneConversation =
+  'must be 1 if the prompts run in parallel: a round goes on in one conversation';
 
 /** True if the patch and a collected file would have the same name. */
 export function collectsPatchTwice({

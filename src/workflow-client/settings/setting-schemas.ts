@@ -6,7 +6,7 @@ import { maxCommandBytes, maxTtlSeconds } from '../../contract/workflow-safe/lim
 import { fieldOf, forkRows, type Rows, settingsOf } from '../../job-settings/fields.js';
 import type { Kind, Setting } from '../../job-settings/setting.js';
 import type { PromptStep, SandboxSource } from '../../protocol/job/job-input.js';
-import { maxFolderParts, maxSteps, maxTextBytes } from '../../protocol/limits.js';
+import { maxFolderParts, maxInlineTextBytes, maxSteps, maxTextBytes } from '../../protocol/limits.js';
 import { bytesOf } from '../../protocol/stored-text.js';
 import { editsBetween } from '../../texts/edits.js';
 import { jobEscalationSchema } from './escalation-schema.js';
@@ -40,15 +40,14 @@ const storedTextSchema = z.strictObject({
   head: z.string().max(200),
 });
 
+const inlineTextSchema = z
+  .string()
+  .refine((text) => text.trim() !== '', 'must not be empty')
+  .refine((text) => !text.includes('\0'), 'must not contain a NUL character')
+  .refine((text) => bytesOf(text) <= maxTextBytes, `must not be longer than ${maxTextBytes} bytes`);
+
 /** A text, or a reference to a text in the result store. */
-export const textSchema = z.union([
-  z
-    .string()
-    .refine((text) => text.trim() !== '', 'must not be empty')
-    .refine((text) => !text.includes('\0'), 'must not contain a NUL character')
-    .refine((text) => bytesOf(text) <= maxTextBytes, `must not be longer than ${maxTextBytes} bytes`),
-  storedTextSchema,
-]);
+export const textSchema = z.union([inlineTextSchema, storedTextSchema]);
 
 const commandSchema = textSchema.refine(
   (command) => bytesOf(command) <= maxCommandBytes,
@@ -92,6 +91,13 @@ export const schemas = {
   name: ({ most = 800 }: Partial<Setting> = {}) =>
     nameSchema.refine((name) => bytesOf(name) <= most, `must not be longer than ${most} bytes`),
   text: () => textSchema,
+  template: ({ most = maxInlineTextBytes, names = [] }: Setting) =>
+    inlineTextSchema
+      .refine((text) => bytesOf(text) <= most, `must not be longer than ${most} bytes`)
+      .refine(
+        (text) => [...text.matchAll(/\{\{([^{}]*)\}\}/g)].every(([, name = '']) => names.includes(name.trim())),
+        `may name only ${names.map((name) => `{{${name}}}`).join(', ')}`,
+      ),
   duration: () => longMsSchema,
   ttl: () => z.number().int().positive().max(maxTtlSeconds, 'must be at most 100 years'),
   budget: () => z.number().positive(),
@@ -99,7 +105,7 @@ export const schemas = {
   flag: () => z.boolean(),
   sandbox: () => sandboxIdSchema,
   prompts: () => z.array(promptStepSchema).max(maxSteps),
-  commands: () => z.array(commandSchema).max(maxSteps),
+  commands: ({ most = maxSteps }: Partial<Setting> = {}) => z.array(commandSchema).max(most),
   files: () => z.array(filePutSchema).max(maxSteps),
   paths: () => z.array(collectedPathSchema).max(maxSteps),
   folder: () => remotePathSchema,

@@ -169,6 +169,17 @@ rules:
   });
 });
 
+it('a job whose check fails works in a second round, and one that stays unproven has an exit code of its own', async () => {
+  const { cli } = bench;
+  const checked = ['--check', 'test -e fixed', '--end', 'delete', '--no-check'];
+  const told = ['--rounds', '2', '--check-prompt', `{{command}}\n${shell('touch fixed')}`];
+  const proven = await bench.built('run', shell('true'), ...checked, ...told);
+  expect(proven.stderr).toContain('round 1: failed: test -e fixed (exit code 1');
+  expect(proven.stderr).toContain('round 2: every check passed');
+  const { exitCode, stderr } = await cli.start(['run', shell('true'), ...checked]).ended;
+  expect([exitCode, stderr]).toEqual([5, expect.stringContaining('check_failed: The check "test -e fixed" exited')]);
+});
+
 describe('each other command succeeds', () => {
   it('on a running job', async () => {
     const { done } = bench;

@@ -28,6 +28,7 @@ const long = [{ prompt: script('sleep 600') }];
 const page: FaultInput = { kind: 'error', endpoint: 'sendPrompt', status: 502, html: true };
 const reached: readonly [JobOutcome, Partial<JobInput>, readonly FaultInput[]][] = [
   ['completed', {}, []],
+  ['unverified', { checks: ['false'] }, []],
   ['prompt_failed', { prompts: [{ prompt: script('exit 3') }] }, []],
   ['sandbox_failed', { timing: { errorGraceMs: 500 } }, [{ kind: 'boot_error' }]],
   ['sandbox_cancelled', { maxGenerations: 1 }, [{ kind: 'create_cancelled' }]],

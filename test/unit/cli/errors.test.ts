@@ -17,6 +17,7 @@ const keys = [
   'sandboxId',
   'sandboxName',
   'prompts',
+  'rounds',
   'setup',
   'stop',
   'deletion',

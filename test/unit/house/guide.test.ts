@@ -158,6 +158,7 @@ describe('results', () => {
   test('have the outcomes of a job', () => {
     const outcomes: Record<JobOutcome, true> = {
       completed: true,
+      unverified: true,
       prompt_failed: true,
       sandbox_failed: true,
       sandbox_cancelled: true,

@@ -31,6 +31,7 @@ const known = (outcome: ItemOutcome, generation = 1) => ({
 describe('an ended item', () => {
   it.each([
     ['completed', false, false],
+    ['unverified', true, true],
     ['prompt_failed', true, true],
     ['sandbox_failed', true, true],
     ['sandbox_cancelled', true, true],
@@ -46,6 +47,8 @@ describe('an ended item', () => {
   it('is retried as often as requested; after a refusal only if it may pass', () => {
     const failed = { outcome: 'prompt_failed', errorCode: null } as const;
     expect([0, 1, 2].map((retried) => isTriedAgain(failed, retried, { retries: 2 }))).toEqual([true, true, false]);
+    expect(isRetriable({ outcome: 'unverified', errorCode: 'check_repeated' })).toBe(true);
+    expect(isRetriable({ outcome: 'unverified', errorCode: 'check_not_started' })).toBe(false);
     expect(isRetriable({ outcome: 'rejected', errorCode: 'fork_failed' })).toBe(true);
     expect(isRetriable({ outcome: 'rejected', errorCode: 'provider_not_configured' })).toBe(false);
   });

@@ -5,6 +5,7 @@ import type { KnownItem, NextRun, Resumption } from '../../../src/protocol/fanou
 import type { FanoutPolicy, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { turnOf } from '../../../src/protocol/fanout/next-turn.js';
+import type { ResultErrorCode } from '../../../src/protocol/result-error-codes.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
 
 export interface EndedItem extends Pick<ItemSummary, 'failureClass' | 'wasPrompted'> {
@@ -18,6 +19,7 @@ export interface EndedItem extends Pick<ItemSummary, 'failureClass' | 'wasPrompt
  * fork too.
  */
 const retriable: ReadonlySet<ItemOutcome> = new Set([
+  'unverified',
   'prompt_failed',
   'sandbox_failed',
   'sandbox_cancelled',
@@ -26,6 +28,8 @@ const retriable: ReadonlySet<ItemOutcome> = new Set([
 ]);
 /** Refusals that are temporary, although the item ended because of them. */
 const retriableCodes: ReadonlySet<string> = new Set(['fork_failed', 'activity_timeout', 'activity_failed']);
+/** Failures that every fork would have, although the outcome is retried. */
+const permanentCodes: ReadonlySet<string> = new Set(['check_not_started' satisfies ResultErrorCode]);
 /** Refusals of the fork itself that would affect every other item too. */
 const sourceCodes: ReadonlySet<string> = new Set([
   'snapshot_data_expired',
@@ -38,7 +42,7 @@ const sourceCodes: ReadonlySet<string> = new Set([
 /** True if a new generation of the item may succeed. */
 export function isRetriable({ outcome, errorCode }: EndedItem): boolean {
   if (outcome === 'rejected') return errorCode !== null && retriableCodes.has(errorCode);
-  return retriable.has(outcome);
+  return retriable.has(outcome) && !(errorCode !== null && permanentCodes.has(errorCode));
 }
 
 /**

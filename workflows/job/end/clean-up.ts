@@ -119,8 +119,9 @@ function isNotShown(prompt: JobPrompt): boolean {
 
 /** False if the sandbox holds nothing but what it was created with. */
 function mayHaveWritten(job: JobState): boolean {
-  const { prompts, commandsDone, command } = job.carried;
-  const hasRun = commandsDone > 0 || command !== null || prompts.some(({ status }) => status !== 'not_sent');
+  const { prompts, commandsDone, command, rounds = [] } = job.carried;
+  const hasRun =
+    commandsDone > 0 || command !== null || rounds.length > 0 || prompts.some(({ status }) => status !== 'not_sent');
   return hasRun || job.input.source.kind === 'existing' || mayBeOfEarlierRun(job);
 }
 

@@ -22,6 +22,8 @@ const none: FanoutOptions = {
   env: true,
   snapshots: true,
   check: true,
+  checks: [],
+  checkBefore: true,
   monitoring: true,
 };
 const parts = { setupScript: undefined, prompts: [], put: [] };

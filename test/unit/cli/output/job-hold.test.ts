@@ -146,7 +146,15 @@ describe('what holds a job', () => {
 
 const phases = Object.keys({
   ...{ creating: 0, resuming: 0, waiting_for_sandbox: 0, waiting_for_setup: 0, putting_files: 0, running_commands: 0 },
-  ...{ prompting: 0, following: 0, collecting_files: 0, interrupting: 0, stopping: 0, waiting_for_archive: 0 },
+  ...{
+    prompting: 0,
+    following: 0,
+    checking: 0,
+    collecting_files: 0,
+    interrupting: 0,
+    stopping: 0,
+    waiting_for_archive: 0,
+  },
   ...{ deleting: 0, ended: 0 },
 } satisfies Record<JobPhase, 0>) as JobPhase[];
 const all = phases.flatMap((phase) =>

@@ -52,6 +52,32 @@ describe('the output of a finished job', () => {
     expect((await finished(end, { hasShown }, { stdout: true, stderr: false })).stdout).toBe('answer\n');
   });
 
+  it('has a line for each round of checks, and an exit code of its own if they did not pass', async () => {
+    const failed = { command: 'npm test\u001b[2J', exitCode: 1, output: 'one failed', durationMs: 12_000 };
+    const rounds = [
+      { round: 0, passed: true, promptIndex: null, runs: [{ ...failed, exitCode: 0 }] },
+      { round: 1, passed: false, promptIndex: 1, runs: [failed, { ...failed, command: 'lint', exitCode: null }] },
+      { round: 2, passed: false, promptIndex: null, runs: [failed] },
+    ];
+    const result = { ...jobResult, outcome: 'unverified', rounds } as const;
+    const { exitCode, stderr } = await finished({ kind: 'ended', result });
+    expect(exitCode).toBe(5);
+    expect(stderr).toContain('  before the first prompt: every check passes already\n');
+    expect(stderr).toMatch(
+      /^ {2}round 1: failed: npm test.* \(exit code 1, 12 s\), lint \(no exit code, 12 s\); told the agent as prompt 2$/m,
+    );
+    expect(stderr).not.toContain('\u001b');
+    const left = [
+      { kind: 'sandbox', sandboxId: 'bx_2345abcd', sandboxName: 'n', conversationId: null, why: 'x' },
+    ] as const;
+    expect((await finished({ kind: 'ended', result: { ...result, left } })).exitCode).toBe(1);
+    const { stdout } = await finished({ kind: 'ended', result }, { json: true });
+    expect(JSON.parse(stdout).rounds).toEqual(rounds);
+    expect(JSON.parse((await finished({ kind: 'ended', result: jobResult }, { json: true })).stdout).rounds).toEqual(
+      [],
+    );
+  });
+
   it('has a truncated answer read from the store, or printed truncated if the store is unreachable', async () => {
     const end = {
       kind: 'ended',

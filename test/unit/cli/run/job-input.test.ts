@@ -12,6 +12,8 @@ const options: RunOptions = {
   get: [],
   snapshots: true,
   check: true,
+  checks: [],
+  checkBefore: true,
   monitoring: true,
   env: true,
 };
@@ -25,6 +27,26 @@ const parts = {
 };
 
 describe('the job that run requests', () => {
+  it('has the checks, and refuses rounds without them or beside parallel conversations', () => {
+    const checked = { ...options, checks: ['npm test'], rounds: '3', checkBefore: false };
+    const input = jobInputOf(checked, { ...parts, checkPrompt: 'Mend {{command}}: {{output}}' });
+    expect(input).toMatchObject({
+      ...{ checks: ['npm test'], rounds: 3, checkBefore: false, checkPrompt: 'Mend {{command}}: {{output}}' },
+    });
+    expect(Object.keys(jobInputOf(options, parts)).filter((name) => /check|rounds/.test(name))).toEqual([]);
+    const refused = (given: Partial<RunOptions>, checkPrompt?: string) =>
+      expect(() => jobInputOf({ ...checked, ...given }, { ...parts, checkPrompt }));
+    refused({ checks: [] }).toThrow('--rounds requires --check');
+    refused({ eachConversation: true }).toThrow('Use --rounds or --each-conversation, not both.');
+    refused({ rounds: '11' }).toThrow('--rounds');
+    refused({ checks: Array.from({ length: 11 }, () => 'true') }).toThrow('--check');
+    refused({}, 'Mend {{comand}}').toThrow('--check-prompt: may name only {{command}}, {{exitCode}}, {{output}}');
+    const alone = { ...input, prompts: [], commands: ['true'] };
+    expect(() => parseJobInput(alone)).toThrow('checks: need at least one prompt');
+    expect(() => parseJobInput({ ...input, conversations: 'each' })).toThrow('rounds: must be 1');
+    expect(() => parseJobInput({ ...input, checks: [] })).toThrow('rounds: needs checks');
+  });
+
   it('has defaults: a new sandbox that is stopped at the end', () => {
     const input = parseJobInput(jobInputOf(options, parts));
     expect(input).toMatchObject({

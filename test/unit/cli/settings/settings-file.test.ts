@@ -9,7 +9,7 @@ import type { CommandContext, Parent } from '../../../../src/cli/command.js';
 import { declareFanout } from '../../../../src/cli/fanout/options.js';
 import { declareRun } from '../../../../src/cli/run/options.js';
 import { applyFiles } from '../../../../src/cli/settings/apply-files.js';
-import { nameInParser } from '../../../../src/cli/settings/values.js';
+import { nameInParser } from '../../../../src/cli/settings/options.js';
 import { type CommandSetting, settingsOn } from '../../../../src/job-settings/fields.js';
 import type { Kind } from '../../../../src/job-settings/setting.js';
 
@@ -46,6 +46,7 @@ const values: Readonly<Record<Kind, readonly (readonly [option: string, inFile: 
   choice: [],
   name: [['codex', 'codex']],
   text: [['echo hi', 'echo hi']],
+  template: [['{{output}}', '{{output}}']],
   duration: [['2h', '2h']],
   ttl: [['30m', '30m']],
   budget: [['10h', '10h']],
