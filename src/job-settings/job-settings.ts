@@ -120,6 +120,28 @@ export const jobSettings = {
       fanout: { help: 'do not run the checks before the first prompt of an item, too', rare: true },
     },
   },
+  /** Shell commands that run in order once the work is proven, before files are collected. A non-zero exit fails the job. */
+  after: {
+    kind: 'commands',
+    most: 10,
+    of: 'job',
+    batch: {},
+    on: {
+      run: { help: 'a command to run once the work is proven, such as a push (repeatable)', rare: true },
+      fanout: { help: 'a command to run once the work of an item is proven, such as a push (repeatable)', rare: true },
+    },
+  },
+  /** Shell commands that run before the sandbox ends, however the job ends, within a share of its time for cleanup. */
+  always: {
+    kind: 'commands',
+    most: 10,
+    of: 'job',
+    batch: {},
+    on: {
+      run: { help: 'a command to run before the sandbox ends, however the job ends (repeatable)', rare: true },
+      fanout: { help: 'a command to run before a fork ends, however its item ends (repeatable)', rare: true },
+    },
+  },
   /** `one`: in order, in one conversation. `each`: in parallel, each in its own conversation. */
   eachConversation: {
     kind: 'choice',

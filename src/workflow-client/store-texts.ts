@@ -53,7 +53,7 @@ export function keepJobTexts(input: JobInput, options: KeepOptions): Promise<Job
 /** As `keepJobTexts`, for the preparation of a batch's source. */
 export function keepFanoutTexts(input: FanoutInput, options: KeepOptions): Promise<FanoutInput> {
   return kept(input, options, ({ source, policy }) => {
-    const ofChecks = commandSlots(policy.checks, 'policy.checks');
+    const ofChecks = lastCommands.flatMap((name) => commandSlots(policy[name], `policy.${name}`));
     if (source.kind === 'sandbox') return ofChecks;
     const ofSteps = source.kind === 'prepare' ? stepSlots(source, 'source.') : [];
     return [...setupSlots(source.body), ...ofSteps, ...ofChecks];
@@ -139,14 +139,18 @@ interface Steps {
   put?: Draft<readonly FilePut[]>;
   commands?: Text[];
   checks?: Text[];
+  after?: Text[];
+  always?: Text[];
   prompts: Draft<readonly PromptStep[]>;
 }
 
-function stepSlots({ put = [], commands, checks, prompts }: Steps, prefix = ''): Slot[] {
+const lastCommands = ['checks', 'after', 'always'] as const;
+
+function stepSlots({ put = [], commands, prompts, ...others }: Steps, prefix = ''): Slot[] {
   return [
     ...put.flatMap((file, index) => fileSlots(file, `${prefix}put.${index}.content`)),
     ...commandSlots(commands, `${prefix}commands`),
-    ...commandSlots(checks, `${prefix}checks`),
+    ...lastCommands.flatMap((name) => commandSlots(others[name], `${prefix}${name}`)),
     ...prompts.flatMap((step, index) => textSlots(step, 'prompt', `${prefix}prompts.${index}.prompt`)),
   ];
 }

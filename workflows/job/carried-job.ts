@@ -117,6 +117,8 @@ interface SandboxFacts {
 interface Work {
   /** `checks/`. The rounds of checks that have ended; absent before the first one. */
   rounds?: CheckRound[];
+  /** `end/last-commands.ts`. How the commands that follow proven work ran; absent before them. */
+  after?: CheckRun[];
   /** How the checks of the round under way that have ended ran; absent or null between the rounds. */
   checking?: CheckRun[] | null;
   /** Number of commands that have succeeded; the job continues with the next one. */

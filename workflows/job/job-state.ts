@@ -7,6 +7,7 @@ import type { JobInput, JobTiming, PromptStep } from '../../src/protocol/job/job
 import type { JobPhase } from '../../src/protocol/job/job-phases.js';
 import type { JobProgress } from '../../src/protocol/job/job-progress.js';
 import type {
+  CheckRun,
   DeletionResult,
   JobError,
   JobOutcome,
@@ -62,6 +63,8 @@ export class JobState {
   seenAtEnd: SeenSandbox | undefined;
   /** True once a call that stores the history of the sandbox has succeeded. */
   isTranscriptTaken = false;
+  /** How the commands of every end ran; undefined before them. */
+  always: CheckRun[] | undefined;
   /** Number of calls with a request to store the history. */
   transcriptRequests = 0;
   /** When the time for cleanup is over, in ms since the epoch; null before cleanup. */

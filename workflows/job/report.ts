@@ -42,6 +42,8 @@ export function resultOf(job: JobState, outcome: JobOutcome, error: JobError | n
     sandboxName: job.sandbox?.name ?? null,
     prompts: promptResults(job),
     ...(job.carried.rounds && { rounds: job.carried.rounds }),
+    ...(job.carried.after && { after: job.carried.after }),
+    ...(job.always && { always: job.always }),
     setup: job.carried.setup,
     stop: job.carried.stop,
     deletion: job.deletion,

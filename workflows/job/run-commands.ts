@@ -89,6 +89,8 @@ interface What {
   readonly summary: string;
   /** Shown where summaries hold no text. */
   readonly step: string;
+  /** Time limit, in seconds. Default: an hour, or the deadline of the job. */
+  readonly timeoutSeconds?: number | undefined;
 }
 
 /**
@@ -149,9 +151,9 @@ async function send(
   job: JobState,
   sandboxId: string,
   underWay: CommandUnderWay,
-  { command, summary, step }: What,
+  { command, summary, step, timeoutSeconds: ownSeconds = Math.ceil(job.input.deadlineMs / 1_000) }: What,
 ): Promise<MarkedEnd> {
-  const timeoutSeconds = Math.min(longestCommandSeconds, Math.ceil(job.input.deadlineMs / 1_000));
+  const timeoutSeconds = Math.min(longestCommandSeconds, ownSeconds);
   const { markerName: name, generation } = underWay;
   const recover = job.carried.command?.recover ?? underWay.recover;
   const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: wasReset(job.carried) && generation === 1 };
@@ -171,7 +173,9 @@ async function send(
 /** @throws JobTermination `outcome_unknown` if the decision is to end the job */
 async function decide(job: JobState, underWay: CommandUnderWay, unknown: JobError): Promise<'resend' | 'sent'> {
   job.carried.command = { ...underWay, unknown };
-  const { action } = await resolveUnknownOutcome(job, 'command', unknown.message);
+  // At its end, a job waits for nobody.
+  const policy = job.cleanUpEndsAtMs === null ? job.input.onUnknownOutcome : 'abandon';
+  const { action } = await resolveUnknownOutcome(job, 'command', unknown.message, undefined, policy);
   if (action === 'abandon') throw new JobTermination('outcome_unknown', unknown);
   if (action === 'resend') nameFirstCopy(job);
   return action;

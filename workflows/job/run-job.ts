@@ -13,6 +13,7 @@ import { startTimers } from './deadline-and-renewals.js';
 import { cleanUp, type JobEnding } from './end/clean-up.js';
 import { collectDiff, recordDiffBase } from './end/collect-diff.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
+import { runAfter } from './end/last-commands.js';
 import type { JobState } from './job-state.js';
 import { awaitedStopOf, resultOf } from './report.js';
 import { runCommands } from './run-commands.js';
@@ -88,13 +89,13 @@ async function doWork(job: JobState): Promise<void> {
   await runCommands(job, sandboxId);
   await runChecksBefore(job, sandboxId);
   await recordDiffBase(job, sandboxId);
-  const unproven = await runRounds(job, sandboxId);
+  const failed = (await runRounds(job, sandboxId)) ?? (await runAfter(job, sandboxId));
   // While files are collected, somebody may stop and resume the sandbox.
   if (job.input.collect.length > 0 || job.input.collectDiff !== undefined) job.seenAtEnd = undefined;
   await collectFiles(job, sandboxId, false);
   await collectDiff(job, sandboxId, false);
   // The files show why.
-  if (unproven) throw unproven;
+  if (failed) throw failed;
 }
 
 async function obtainSandbox(job: JobState): Promise<string> {

@@ -128,7 +128,6 @@ async function planOf(options: FanoutOptions, cwd: string) {
     policy: {
       ...defaultPolicy,
       ...policyOf('fanout', options, forkBody),
-      ...(options.checks.length > 0 && { checks: options.checks }),
       ...(checkPrompt !== undefined && { checkPrompt }),
     },
     reading: {

@@ -10,7 +10,7 @@ import { formatDuration, plural } from '../units.js';
 import type { SandboxIsolation } from './isolation.js';
 import { type JobLinks, linksText, nextAfterEnd } from './job-links.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
-import { keptTexts, leftText, roundText, wasDegradedText } from './job-text.js';
+import { checkText, keptTexts, leftText, roundText, wasDegradedText } from './job-text.js';
 import { printJson } from './json.js';
 import { pasteable } from './pasteable.js';
 import { createPaint } from './terminal.js';
@@ -112,6 +112,8 @@ function printSummary(
     else if (note) io.stderr.write(`  prompt ${oneLine(status)}: ${setIn(note, '    ')}\n`);
   }
   for (const round of report.rounds ?? []) io.stderr.write(`  ${roundText(round)}\n`);
+  const after = [...(report.after ?? []), ...(report.always ?? [])];
+  for (const run of after) io.stderr.write(`  at the end: ${checkText(run)}\n`);
   for (const file of report.files) {
     const unsaved = file.error === null ? ` (save it with: --get ${pasteable(file.path, 'PATH')})` : `: ${file.error}`;
     const where = file.localPath ? ` → ${file.localPath}` : unsaved;

@@ -32,6 +32,8 @@ export function emptyReport(jobId: string | null, error: JobError | null): JobRe
     sandboxName: null,
     prompts: [],
     rounds: [],
+    after: [],
+    always: [],
     setup: null,
     stop: null,
     deletion: null,

@@ -60,9 +60,10 @@ export function roundText({ round, passed, runs, promptIndex }: CheckRound): str
   return oneLine(`${when}: failed: ${failed.join(', ')}${next}`);
 }
 
-function checkText({ command, exitCode, durationMs }: CheckRun): string {
+/** The command, its exit code, and how long it ran. */
+export function checkText({ command, exitCode, durationMs }: CheckRun): string {
   const how = exitCode === null ? 'no exit code' : `exit code ${exitCode}`;
-  return `${command} (${how}, ${formatDuration(durationMs)})`;
+  return oneLine(`${command} (${how}, ${formatDuration(durationMs)})`);
 }
 
 /** Why a job is blocked, and what to do about it. */

@@ -37,7 +37,6 @@ export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
     prompts: parts.prompts.map((prompt) => ({ prompt, ...ofPrompt, ...parts.promptBody })),
     collect: parts.collect,
     collectDiff: parts.collectDiff,
-    ...(options.checks.length > 0 && { checks: options.checks }),
     ...(parts.checkPrompt !== undefined && { checkPrompt: parts.checkPrompt }),
     escalate: escalationOf(options),
     ...fieldsOn('run', options, ({ of }) => of === 'job'),

@@ -35,7 +35,10 @@ export function fieldsOn(
   belongs: (row: Pick<Setting, 'of' | 'batch'>) => boolean,
 ): Readonly<Record<string, unknown>> {
   const fields = settingsOn(command).flatMap((setting): [string, unknown][] => {
-    if (!belongs(setting) || isList(setting)) return [];
+    if (!belongs(setting)) return [];
+    if (setting.kind === 'commands')
+      return isGiven(setting, given) ? [[fieldOf(setting.key, setting), given[nameInParser(setting)]]] : [];
+    if (isList(setting)) return [];
     const value = settingValue(setting, given);
     return value === undefined ? [] : [[fieldOf(setting.key, setting), value]];
   });

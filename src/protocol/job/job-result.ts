@@ -54,7 +54,7 @@ export interface PromptResult {
   readonly note?: string;
 }
 
-/** How a check ran. */
+/** How a check, or a command after the work, ran. */
 export interface CheckRun {
   /** The beginning of the command. */
   readonly command: string;
@@ -169,6 +169,10 @@ export interface JobResult {
   readonly prompts: readonly PromptResult[];
   /** The rounds of checks, in order; absent without checks. */
   readonly rounds?: readonly CheckRound[];
+  /** How the commands that follow proven work ran; absent if none was begun. */
+  readonly after?: readonly CheckRun[];
+  /** How the commands of every end ran, as far as their time sufficed; absent if none was begun. */
+  readonly always?: readonly CheckRun[];
   /** Null without a setup script. */
   readonly setup: { readonly status: string; readonly error: string | null } | null;
   /** Null if the sandbox was not stopped. */

@@ -43,6 +43,8 @@ export async function followUpOf(client: Client, job: JobAddress, given: FollowU
     commands: undefined,
     checks: undefined,
     rounds: undefined,
+    after: undefined,
+    always: undefined,
     prompts: [stepOf(earlier.prompts.at(-1), given)],
     conversations: 'one',
     conversationId,

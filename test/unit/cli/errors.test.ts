@@ -18,6 +18,8 @@ const keys = [
   'sandboxName',
   'prompts',
   'rounds',
+  'after',
+  'always',
   'setup',
   'stop',
   'deletion',

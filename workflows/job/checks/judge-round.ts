@@ -39,10 +39,10 @@ export function hasVerdict({ rounds = [] }: Pick<CarriedJob, 'rounds'>): boolean
   return last !== undefined && last.round > 0 && last.promptIndex === null;
 }
 
-/** True while no prompt can follow: the checks of a round run, or were the last ones. */
-export function isPastPrompts(carried: Pick<CarriedJob, 'rounds' | 'checking'>): boolean {
+/** True while no prompt can follow: the checks of a round run, or were the last ones, or what follows them runs. */
+export function isPastPrompts(carried: Pick<CarriedJob, 'rounds' | 'checking' | 'after'>): boolean {
   const isBeforePrompts = carried.rounds === undefined;
-  return hasVerdict(carried) || (carried.checking != null && !isBeforePrompts);
+  return carried.after !== undefined || hasVerdict(carried) || (carried.checking != null && !isBeforePrompts);
 }
 
 /** True if the same checks failed in the same way, but for times, paths of machines, numbers, ids and whitespace. */

@@ -7,20 +7,18 @@
  *                   └───────────┘ the failure is the next prompt
  */
 import { outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
-import type { CheckRound, CheckRun } from '../../../src/protocol/job/job-result.js';
-import { headOf, type Text } from '../../../src/protocol/stored-text.js';
+import type { CheckRound } from '../../../src/protocol/job/job-result.js';
+import type { Text } from '../../../src/protocol/stored-text.js';
 import { endOf } from '../../../src/texts/length.js';
-import { lastDrawn } from '../../../src/texts/terminal-text.js';
 import { JobTermination, jobError, serviceFailureOf, toJobTermination } from '../../shared/job-termination.js';
 import type { JobState } from '../job-state.js';
 import { runPrompts } from '../prompts/run-prompts.js';
-import { runToItsEnd, shortened, tailLength, withMarkers } from '../run-commands.js';
+import { withMarkers } from '../run-commands.js';
 import { hasFailed, hasVerdict, notStartedOf, promptOf, verdictOf } from './judge-round.js';
+import { failureText, runTold } from './told-command.js';
 
 /** How much of the outputs of one round the job keeps, in bytes; its checks share it. */
 const roundOutputBytes = 8_000;
-/** The most of it for one check, in bytes. */
-const checkOutputBytes = 4_000;
 /** How much of an output an error quotes, in bytes. */
 const quotedBytes = 2_000;
 
@@ -74,9 +72,11 @@ async function runRound(job: JobState, sandboxId: string, checks: readonly Text[
   job.enter('checking');
   // While the checks run, somebody may stop and resume the sandbox.
   job.seenAtEnd = undefined;
+  const outputBytes = Math.floor(roundOutputBytes / checks.length);
   await withMarkers(job, sandboxId, async () => {
     for (const [index, check] of checks.entries()) {
-      if (index >= runs.length) runs.push(await runCheck(job, sandboxId, check, index));
+      if (index >= runs.length)
+        runs.push(await runTold(job, sandboxId, check, { step: `check ${index + 1}`, outputBytes }));
     }
   });
   const { checkBefore = true } = job.input;
@@ -85,30 +85,6 @@ async function runRound(job: JobState, sandboxId: string, checks: readonly Text[
   carried.rounds = [...ended, round];
   carried.checking = null;
   return round;
-}
-
-async function runCheck(job: JobState, sandboxId: string, check: Text, index: number): Promise<CheckRun> {
-  const { beganAtMs = Date.now() } = job.carried.command ?? {};
-  const what = { command: check, summary: shortened(check), step: `check ${index + 1}` };
-  const ended = await runToItsEnd(job, sandboxId, what);
-  const bytes = Math.min(checkOutputBytes, Math.floor(roundOutputBytes / (job.input.checks?.length ?? 1)));
-  const told = { command: headOf(check, 500), durationMs: Date.now() - beganAtMs };
-  if (ended === 'sent') return { ...told, exitCode: null, output: '' };
-  const output = [ended.stdout, ended.stderr].map(plainText).filter((text) => text !== '');
-  return { ...told, exitCode: ended.exitCode, output: endOf(output.join('\n'), bytes) };
-}
-
-/** All but tabs and line ends. */
-const controlRanges = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f';
-const controls = new RegExp(`[${controlRanges}]`, 'g');
-
-/** As a terminal shows it in the end, without other control characters. */
-function plainText(text: string): string {
-  const plain = lastDrawn(text).replace(controls, '').trim();
-  if (text.length < tailLength) return plain;
-  // The beginning of the first line is lacking.
-  const lineEnd = plain.indexOf('\n');
-  return `…${lineEnd < 0 ? plain : plain.slice(lineEnd)}`;
 }
 
 function unprovenBy(rounds: readonly CheckRound[], most: number): JobTermination | null {
@@ -122,9 +98,4 @@ function unprovenBy(rounds: readonly CheckRound[], most: number): JobTermination
       : (['check_failed', `in round ${last.round} of ${most}`] as const);
   const said = failed.output === '' ? '.' : `: ${endOf(failed.output, quotedBytes)}`;
   return new JobTermination('unverified', jobError(code, `${failureText(failed)} ${when}${said}`));
-}
-
-function failureText({ command, exitCode }: CheckRun): string {
-  const how = exitCode === null ? 'did not exit by itself' : `exited with ${exitCode}`;
-  return `The check "${headOf(command)}" ${how}`;
 }

@@ -22,12 +22,13 @@ import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
 import { handOverStop, mustHandOver } from './hand-over-stop.js';
 import { hasEndedAsRequested } from './has-ended.js';
+import { runAlways } from './last-commands.js';
 import { stopSandbox } from './stop-sandbox.js';
 import { storeTranscriptOfKept } from './transcript.js';
 import { problemWithin, wasCutShort } from './within-time.js';
 
 /** Fractions of the cleanup time. The rest is for the stop or the deletion of the sandbox. */
-const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8, handOver: 1 / 8 } as const;
+const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8, handOver: 1 / 8, always: 1 / 8 } as const;
 
 export interface JobEnding {
   readonly outcome: JobOutcome;
@@ -45,6 +46,8 @@ export async function cleanUp(job: JobState, ending: JobEnding): Promise<JobErro
     job.reached('ending');
     if (ending.cutShort) await within(wholeMs * share.interrupt, () => endPrompts(job, sandboxId));
     await collectWhatIsLeft(job, sandboxId, wholeMs * share.collect);
+    const alwaysMs = wholeMs * share.always;
+    if (job.input.always) await within(alwaysMs, () => runAlways(job, sandboxId, alwaysMs));
     const { beforeEnd } = job;
     if (beforeEnd) {
       const untilMs = Date.now() + wholeMs * share.store;
@@ -121,7 +124,11 @@ function isNotShown(prompt: JobPrompt): boolean {
 function mayHaveWritten(job: JobState): boolean {
   const { prompts, commandsDone, command, rounds = [] } = job.carried;
   const hasRun =
-    commandsDone > 0 || command !== null || rounds.length > 0 || prompts.some(({ status }) => status !== 'not_sent');
+    job.always !== undefined ||
+    commandsDone > 0 ||
+    command !== null ||
+    rounds.length > 0 ||
+    prompts.some(({ status }) => status !== 'not_sent');
   return hasRun || job.input.source.kind === 'existing' || mayBeOfEarlierRun(job);
 }
 

@@ -23,6 +23,8 @@ const none: FanoutOptions = {
   snapshots: true,
   check: true,
   checks: [],
+  after: [],
+  always: [],
   checkBefore: true,
   monitoring: true,
 };

@@ -13,6 +13,8 @@ const options: RunOptions = {
   snapshots: true,
   check: true,
   checks: [],
+  after: [],
+  always: [],
   checkBefore: true,
   monitoring: true,
   env: true,
