@@ -54,6 +54,7 @@ describe('the failure is the same', () => {
     ['at /home/a1/app/src/sum.ts:3:4', 'at /work/b/app/src/sum.ts:9:10'],
     ['at C:\\a\\sum.ts', 'at D:\\b\\c\\sum.ts'],
     ['in /tmp/pytest-of-me/x', 'in /tmp/pytest-of-you/x'],
+    ['wrote /tmp/tmpabqk', 'wrote /tmp/tmpzzrw'],
     ['object at 0x7f00aa', 'object at 0x1b'],
     ['commit 3f2a9c1d', 'commit 00ab4e7f9'],
     ['run 6b1f3a52-0c1d-4e5f-8a9b-0c1d2e3f4a5b', 'run 00000000-0c1d-4e5f-8a9b-0c1d2e3f4a5b'],
