@@ -85,7 +85,7 @@ export class JobState {
   ) {
     this.timing = { ...defaultTiming, ...input.timing };
     this.carried = carried ?? newJob(input, Date.now());
-    this.takesPrompts = !isPastPrompts(this.carried);
+    this.takesPrompts = !isPastPrompts(this.carried, input);
     this.inbox = new EventInbox(carried?.inbox);
     // A job that adopts a sandbox begins by reading it.
     if (!carried && input.source.kind !== 'existing') this.recordPhase();

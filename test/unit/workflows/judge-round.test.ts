@@ -37,13 +37,15 @@ describe('after a round', () => {
   });
 
   it('no prompt follows while checks run and after the last ones, but before the first prompt it does', () => {
-    expect(isPastPrompts({})).toBe(false);
-    expect(isPastPrompts({ checking: [] })).toBe(false);
-    expect(isPastPrompts({ rounds: [round(0, 'a')] })).toBe(false);
-    expect(isPastPrompts({ rounds: [round(0, 'a')], checking: [] })).toBe(true);
-    expect(isPastPrompts({ rounds: [round(1, 'a', 1)] })).toBe(false);
-    expect(isPastPrompts({ rounds: [round(1, 'a', 1)], checking: [] })).toBe(true);
-    expect(isPastPrompts({ rounds: [round(1, 'a')] })).toBe(true);
+    expect(isPastPrompts({}, {})).toBe(false);
+    expect(isPastPrompts({ checking: [] }, {})).toBe(false);
+    expect(isPastPrompts({ checking: [] }, { checkBefore: false })).toBe(true);
+    expect(isPastPrompts({ after: [] }, {})).toBe(true);
+    expect(isPastPrompts({ rounds: [round(0, 'a')] }, {})).toBe(false);
+    expect(isPastPrompts({ rounds: [round(0, 'a')], checking: [] }, {})).toBe(true);
+    expect(isPastPrompts({ rounds: [round(1, 'a', 1)] }, {})).toBe(false);
+    expect(isPastPrompts({ rounds: [round(1, 'a', 1)], checking: [] }, {})).toBe(true);
+    expect(isPastPrompts({ rounds: [round(1, 'a')] }, {})).toBe(true);
     expect(hasVerdict({ rounds: [round(0, null)] })).toBe(false);
   });
 });

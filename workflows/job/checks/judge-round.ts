@@ -1,4 +1,5 @@
 /** Judges the rounds of checks: what they prove, what follows, and what the agent is told. Pure. */
+import type { JobInput } from '../../../src/protocol/job/job-input.js';
 import type { CheckRound, CheckRun } from '../../../src/protocol/job/job-result.js';
 import type { CarriedJob } from '../carried-job.js';
 
@@ -40,8 +41,11 @@ export function hasVerdict({ rounds = [] }: Pick<CarriedJob, 'rounds'>): boolean
 }
 
 /** True while no prompt can follow: the checks of a round run, or were the last ones, or what follows them runs. */
-export function isPastPrompts(carried: Pick<CarriedJob, 'rounds' | 'checking' | 'after'>): boolean {
-  const isBeforePrompts = carried.rounds === undefined;
+export function isPastPrompts(
+  carried: Pick<CarriedJob, 'rounds' | 'checking' | 'after'>,
+  { checkBefore = true }: Pick<JobInput, 'checkBefore'>,
+): boolean {
+  const isBeforePrompts = checkBefore && carried.rounds === undefined;
   return carried.after !== undefined || hasVerdict(carried) || (carried.checking != null && !isBeforePrompts);
 }
 

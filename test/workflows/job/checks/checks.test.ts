@@ -1,6 +1,7 @@
 /** A check proves the work of a job, runs at most once each time, and its failure is the next prompt. Gate. */
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
+import { ApiError } from '../../../../src/client/index.js';
 import { promptJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import type { JobInput } from '../../../../workflows/index.js';
 import { shareChangedStand } from '../../changed-stand.js';
@@ -171,6 +172,32 @@ describe('a check runs once', () => {
     expect(promptsIn(result.sandboxId)).toHaveLength(3);
     const { runId } = await stand.client.workflow.getHandle(handle.workflowId).describe();
     expect(runId).not.toBe(handle.firstExecutionRunId);
+  });
+
+  it('also if the job continues as new between two checks of a round, and takes no prompt then', async () => {
+    const fields = { endpoint: 'runCommand', status: 429, code: 'rate_limited', meaning: 'throttled_shortly' } as const;
+    let isRefused = true;
+    change.runCommand = (id, body, options) => {
+      if (!isRefused || !body.command.includes('echo second')) return stand.api.runCommand(id, body, options);
+      const others = { typed: true, requestId: null, retryAfterMs: 200, details: null };
+      return Promise.reject(new ApiError('slow down', { ...fields, ...others }));
+    };
+    const handle = await start({
+      ...{ checks: [counting, 'echo second'], checkBefore: false, maxHistoryEvents: 40 },
+      timing: { ...shortTiming, safetyPollFirstMs: 200, safetyPollGrowth: 1, safetyPollMaxMs: 200 },
+    });
+    const newest = async () => (await stand.client.workflow.getHandle(handle.workflowId).describe()).runId;
+    await expect.poll(newest).not.toBe(handle.firstExecutionRunId);
+    const { jobId } = await progressOf(handle);
+    const late = promptJob(stand.client, { deployment, jobId }, { prompt: 'more' });
+    await expect(late).rejects.toThrow('accepts no prompts');
+    isRefused = false;
+    const result = await handle.result();
+    expect(result).toMatchObject({
+      outcome: 'completed',
+      rounds: [{ round: 1, runs: [{ exitCode: 0 }, { exitCode: 0 }] }],
+    });
+    expect(await readFile(result.sandboxId, 'runs')).toBe('ran\n');
   });
 
   it('and a person decides if it is unknown whether it ran: one that did proves nothing', async () => {
