@@ -32,10 +32,11 @@ export interface ReadFirst {
   readonly before: () => BeforeRequest | null;
   look(): Promise<Sandbox>;
   /**
-   * Makes the call after Temporal has recorded `before`, in the input or by a heartbeat. A cancel does not abort the call, because its effect would
+   * Makes the call after Temporal has recorded `before`. A cancel does not abort the call, because its effect would
    * then be unknown.
+   * @param options.isGiven true if the input has it: a later attempt that finds no record takes the `given` one
    */
-  send<T>(before: BeforeRequest, make: () => Promise<T>): Promise<T>;
+  send<T>(before: BeforeRequest, make: () => Promise<T>, options?: { readonly isGiven?: boolean }): Promise<T>;
   /** True for a 404 that has lasted longer than reads may lag. */
   isBelieved(error: unknown): boolean;
 }
@@ -44,7 +45,7 @@ export interface ReadFirstOptions {
   readonly sandboxId: string;
   /** The state before an earlier activity sent the same request. Default: nothing was sent. */
   readonly before?: BeforeRequest | null | undefined;
-  /** The state before this activity, if its input has it: then nothing needs to be recorded. Default: it is recorded. */
+  /** The state before the request that the first attempt may have sent without a record. Default: it records each. */
   readonly given?: BeforeRequest | undefined;
   /** How long a 404 must last to be final, in ms. Default: 90 s. */
   readonly readLagMs?: number | undefined;
@@ -65,7 +66,7 @@ export async function readFirst<T>(
   body: (tools: ReadFirst) => Promise<T>,
 ): Promise<T> {
   const attempt = currentAttempt();
-  // An earlier attempt that left no details may have sent the request, if it had nothing to record before.
+  // An attempt that left no record may have sent the request, or have ended before.
   const mayBeSent = attempt.attempt > 1 ? (given ?? null) : null;
   let memory = rememberedOf(activityInfo().heartbeatDetails) ?? { before: before ?? mayBeSent, missingSinceMs: null };
   let isBeating = false;
@@ -82,10 +83,11 @@ export async function readFirst<T>(
       const { sandbox } = await attempt.call((signal) => client.getSandbox(sandboxId, { signal }));
       return sandbox;
     },
-    async send(found, make) {
+    async send(found, make, { isGiven = false } = {}) {
       attempt.signal.throwIfAborted();
       const isFirst = memory.before === null;
-      if (isFirst && found.previousStopId === given?.previousStopId) memory = { ...memory, before: found };
+      // A record that nothing was sent would hide the request from the next attempt.
+      if (isFirst && isGiven && !isBeating) memory = { ...memory, before: found };
       else if (isFirst) await remember({ before: found });
       try {
         return await attempt.call(make);

@@ -1,6 +1,7 @@
 /**
  * Retry class `read-first`: stop and resume. Every attempt reads first, and sends only what the state still requires.
  */
+import { activityInfo } from '@temporalio/activity';
 import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import type { ResumeBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
@@ -80,7 +81,8 @@ async function stopOnce(
   tools: ReadFirst,
 ): Promise<StopAnswer> {
   const look = async () => sandboxView(await tools.look());
-  const sandbox = canStop(seen, tools) ? seen.view : await look();
+  const isGiven = canStop(seen, tools);
+  const sandbox = isGiven ? seen.view : await look();
   if (unlessWorking && sandbox.state === 'running')
     return { how: 'in_use', stop: sandbox.stop, sandbox, before: tools.before() };
   const found = answerOf(sandbox, tools.before());
@@ -90,7 +92,7 @@ async function stopOnce(
   if (found && !mayBeOld) return found;
   const before = tools.before() ?? { previousStopId: sandbox.stop?.id ?? null };
   try {
-    const stop = stopOfAnswer(await tools.send(before, () => client.stopSandbox(sandboxId)));
+    const stop = stopOfAnswer(await tools.send(before, () => client.stopSandbox(sandboxId), { isGiven }));
     if (found && sandbox.stop && stop?.id === sandbox.stop.id) return found;
     // If the answer shows a stop that has ended, it may come from a cache. A read of the sandbox decides.
     if (isOpenStop(stop)) return { how: 'asked', stop, sandbox, before };
@@ -106,16 +108,20 @@ async function stopOnce(
   throw new UnexpectedResponseError('stopSandbox', 202, 'stop', 'is not a stop of this sandbox');
 }
 
-/** The state before the request, if the input shows a sandbox that nobody stops. */
+/** The state before the request, if the first attempt may have used the read in the input. */
 function stateIn({ seen }: StopSandboxInput): BeforeRequest | undefined {
-  if (seen === undefined || decideStop(seen.view, null) !== 'ask') return undefined;
+  if (seen === undefined || !isFresh(seen, activityInfo().scheduledTimestampMs)) return undefined;
   return { previousStopId: seen.view.stop?.id ?? null };
+}
+
+function isFresh({ view, atMs }: SeenSandbox, nowMs: number): boolean {
+  return Math.abs(nowMs - atMs) < freshForMs && decideStop(view, null) === 'ask';
 }
 
 /** True if the sandbox was just seen running, and nothing was sent since. */
 function canStop(seen: SeenSandbox | undefined, { attempt, before }: ReadFirst): seen is SeenSandbox {
   if (seen === undefined || attempt.attempt > 1 || before() !== null) return false;
-  return Math.abs(Date.now() - seen.atMs) < freshForMs && decideStop(seen.view, null) === 'ask';
+  return isFresh(seen, Date.now());
 }
 
 function answerOf(sandbox: SandboxView, before: BeforeRequest | null): StopAnswer | undefined {
