@@ -7,7 +7,7 @@ import type { FilePut } from '../../src/protocol/job/job-input.js';
 import type { CollectedFile } from '../../src/protocol/job/job-result.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { cut } from '../../src/texts/length.js';
-import { repeatable } from '../retry/attempt.js';
+import { repeatable, whileAttemptLives } from '../retry/attempt.js';
 import { staysUnreadable, triesToRead } from '../retry/classify.js';
 import { readStored } from '../store/texts.js';
 
@@ -26,7 +26,8 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
     const { body, contentType } = await client.openArtifact(sandboxId, path.replace(/(?<=.)\/+$/, ''), { signal });
     try {
       if (contentType !== null && !/\bx?-?gzip\b/.test(contentType)) return undefined;
-      return await results.putStream(key, body);
+      // A cut-off attempt may stream for hours: it must not replace what the next one has stored.
+      return await whileAttemptLives(() => results.putStream(key, body));
     } finally {
       body.destroy();
     }

@@ -207,7 +207,7 @@ function ownerOf(sandboxId: string): string {
  * Removes the job's markers, so that no snapshot or fork contains them. Waits only briefly for a machine that does not
  * answer.
  */
-export async function removeMarkers(job: JobState, sandboxId: string): Promise<void> {
+async function removeMarkers(job: JobState, sandboxId: string): Promise<void> {
   if (job.input.end === 'delete') return;
   const scheduleToCloseTimeout = Math.min(longestRemovalMs, job.timing.cleanUpMs / 10);
   const options = { scheduleToCloseTimeout, summary: 'remove the markers of commands' };

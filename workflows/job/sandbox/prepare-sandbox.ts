@@ -9,7 +9,7 @@ import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import { callMachine } from '../call-machine.js';
 import type { JobState } from '../job-state.js';
-import { removeMarkers, runCommand } from '../run-commands.js';
+import { runCommand, withMarkers } from '../run-commands.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 import { watchSandbox } from './watch-sandbox.js';
 
@@ -19,18 +19,22 @@ type SingleContent = Exclude<FilePut['content'], { tarGz: unknown }>;
 export async function prepareSandbox(job: JobState, sandboxId: string): Promise<void> {
   if (job.input.waitFor === 'hydrated' && !job.carried.isHydrated) await waitHydrated(job, sandboxId);
   job.carried.isHydrated = true;
-  const { source, put, commands = [] } = job.input;
+  const { source, put } = job.input;
   if (source.kind === 'create' && source.body.setupScript && job.carried.setup?.status !== 'done')
     await waitSetUp(job, sandboxId);
   const remaining = put.slice(job.carried.filesPut);
+  const putAll = () => putFiles(job, sandboxId, remaining);
+  const hasFolder = remaining.some(({ content }) => 'tarGz' in content);
+  await (hasFolder ? withMarkers(job, sandboxId, putAll) : putAll());
+}
+
+async function putFiles(job: JobState, sandboxId: string, remaining: readonly FilePut[]): Promise<void> {
   for (const file of remaining) {
     job.enter('putting_files');
     if ('tarGz' in file.content) await putFolder(job, sandboxId, file.path, file.content.tarGz);
     else await putFile(job, sandboxId, file.path, file.content);
     job.carried.filesPut += 1;
   }
-  // The commands of the job remove these markers with theirs.
-  if (commands.length === 0 && remaining.some(({ content }) => 'tarGz' in content)) await removeMarkers(job, sandboxId);
 }
 
 async function putFile(job: JobState, sandboxId: string, path: string, content: SingleContent): Promise<void> {
@@ -50,10 +54,14 @@ async function putFolder(job: JobState, sandboxId: string, path: string, refs: r
   await runCommand(job, sandboxId, unpackText(parts.join(' '), staging, path), `unpack ${path}`);
 }
 
-/** No time and no owner of the machine that packed it counts in the sandbox. */
+/**
+ * No time and no owner of the machine that packed it counts in the sandbox. Only success removes the folder of the parts,
+ * so if it is gone when the command is sent again, there is nothing left to do.
+ */
 function unpackText(parts: string, staging: string, path: string): string {
   const folder = quotedForShell(path.startsWith('-') ? `./${path}` : path);
-  return `mkdir -p ${folder} && cat ${parts} | tar -xzpmof - -C ${folder}; x=$?; rm -rf ${staging}; exit $x`;
+  const unpack = `mkdir -p ${folder} && cat ${parts} | tar -xzpmof - -C ${folder} && rm -rf ${staging}`;
+  return `[ ! -d ${staging} ] || { ${unpack}; } || { x=$?; rm -rf ${staging}/*; exit $x; }`;
 }
 
 async function waitHydrated(job: JobState, sandboxId: string): Promise<void> {
