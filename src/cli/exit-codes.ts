@@ -49,7 +49,8 @@ export type Unfinished = { readonly kind: 'detached' } | { readonly kind: 'deadl
 /** How a job, batch or cleanup has ended, or why a command stopped watching it before. */
 type SeenEnd =
   /** `isDone` is true if a person need not look at it: it went as asked, lacks nothing and left nothing behind. */
-  { readonly kind: 'ended'; readonly isDone: boolean; readonly isOfOthers?: boolean; readonly isUnverified?: boolean } | Unfinished;
+  | { readonly kind: 'ended'; readonly isDone: boolean; readonly isOfOthers?: boolean; readonly isUnverified?: boolean }
+  | Unfinished;
 
 export function exitCodeOfEnd(end: SeenEnd): number {
   switch (end.kind) {

@@ -32,6 +32,7 @@ const ofPhase: Readonly<Partial<Record<JobPhase | 'blocked', FailureClass>>> = {
   waiting_for_setup: 'setup',
   running_commands: 'setup',
   following: 'agent',
+  checking: 'check',
 };
 
 /**

@@ -10,7 +10,12 @@ type Failure = Omit<FailureStreak, 'count'>;
 const codeLength = 100;
 
 /** Failures of what was to be done first, which is the same for every item of its kind. */
-const ownPermanentCodes: ReadonlySet<string> = new Set(['setup_failed', 'command_failed']);
+const ownPermanentCodes: ReadonlySet<string> = new Set([
+  'setup_failed',
+  'command_failed',
+  'check_not_started',
+  'after_failed',
+]);
 
 /** @returns null for an item that completed or was cut short */
 export function failureOf({ outcome, error }: Pick<ItemSummary, 'outcome' | 'error'>): Failure | null {

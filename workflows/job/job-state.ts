@@ -18,6 +18,7 @@ import type {
 import type { Resolution } from '../../src/protocol/messages.js';
 import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
 import { EventInbox } from '../shared/event-inbox.js';
+import type { JobTermination } from '../shared/job-termination.js';
 import { observePhase } from '../shared/metrics.js';
 import { showAttributes } from '../shared/search-attributes.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
@@ -63,6 +64,8 @@ export class JobState {
   seenAtEnd: SeenSandbox | undefined;
   /** True once a call that stores the history of the sandbox has succeeded. */
   isTranscriptTaken = false;
+  /** Why the work ended without success, before its files were collected; null if it did not. */
+  failed: JobTermination | null = null;
   /** How the commands of every end ran; undefined before them. */
   always: CheckRun[] | undefined;
   /** Number of calls with a request to store the history. */

@@ -91,6 +91,8 @@ interface What {
   readonly step: string;
   /** Time limit, in seconds. Default: an hour, or the deadline of the job. */
   readonly timeoutSeconds?: number | undefined;
+  /** True if an earlier run may have run it, which a person then decides. Default: if the job was reset. */
+  readonly mayHaveRun?: boolean;
 }
 
 /**
@@ -151,12 +153,13 @@ async function send(
   job: JobState,
   sandboxId: string,
   underWay: CommandUnderWay,
-  { command, summary, step, timeoutSeconds: ownSeconds = Math.ceil(job.input.deadlineMs / 1_000) }: What,
+  { command, summary, step, timeoutSeconds: ownSeconds = Math.ceil(job.input.deadlineMs / 1_000), mayHaveRun }: What,
 ): Promise<MarkedEnd> {
   const timeoutSeconds = Math.min(longestCommandSeconds, ownSeconds);
   const { markerName: name, generation } = underWay;
   const recover = job.carried.command?.recover ?? underWay.recover;
-  const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: wasReset(job.carried) && generation === 1 };
+  const isDoubtful = (mayHaveRun ?? wasReset(job.carried)) && generation === 1;
+  const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: isDoubtful };
   const input = { sandboxId, body: { command, timeoutSeconds }, keepTail: tailLength, marker };
   try {
     const options = {

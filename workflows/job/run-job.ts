@@ -90,6 +90,7 @@ async function doWork(job: JobState): Promise<void> {
   await runChecksBefore(job, sandboxId);
   await recordDiffBase(job, sandboxId);
   const failed = (await runRounds(job, sandboxId)) ?? (await runAfter(job, sandboxId));
+  job.failed = failed;
   // While files are collected, somebody may stop and resume the sandbox.
   if (job.input.collect.length > 0 || job.input.collectDiff !== undefined) job.seenAtEnd = undefined;
   await collectFiles(job, sandboxId, false);
@@ -133,6 +134,8 @@ function endingOf(job: JobState, end: FinalEnd): JobEnding {
     case 'cancelled':
       return cutShort(end.kind, `The job was cancelled${waitedFor}`);
     case 'deadline_exceeded':
+      // Only the collection of files was cut short.
+      if (job.failed) return { outcome: job.failed.outcome, error: job.failed.jobError, cutShort: true };
       return cutShort(
         end.kind,
         `The job did not finish within ${Math.round(input.deadlineMs / 1_000)} seconds${waitedFor}`,

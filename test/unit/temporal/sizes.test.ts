@@ -13,7 +13,10 @@ const storedStep = { prompt: stored };
 const files = [
   { path: 'a', content: { base64: 'YQ==' } },
   { path: 'b', content: { ref: 'r' } },
+  { path: 'c', content: { tarGz: ['r'] } },
 ];
+const last = { checkPrompt: 'Mend {{output}}', after: ['true', stored], always: ['true', stored] };
+const checks = ['true', stored];
 const body = { environment: 'env', from: 'snap', setupScript: 'true' };
 const escalate = {
   steps: [{ afterMs: 1_000, action: 'notify' }],
@@ -28,6 +31,9 @@ const job = {
   put: files,
   commands: ['true', stored],
   prompts: [step, storedStep],
+  checks,
+  rounds: 2,
+  ...last,
   conversations: 'one',
   collect: ['out'],
   collectDiff: 'app',
@@ -51,6 +57,9 @@ const policy = {
   end: 'stop',
   ttlSeconds: 1,
   onUnknownOutcome: 'wait',
+  checks,
+  rounds: 2,
+  ...last,
   escalate,
   fairnessKey: 'k',
 };
@@ -88,7 +97,7 @@ const inputs: readonly (readonly [string, z.ZodType, readonly object[]])[] = [
     fanoutItemSchema,
     [
       { id: 'i', prompts: [step, storedStep], put: files, collect: ['out'], collectDiff: 'app', labels: { a: 'b' } },
-      { id: 'i', prompts: [step], columns: { a: 'b' } },
+      { id: 'i', prompts: [step], columns: { a: 'b' }, checks },
       { id: 'i', prompts: [step], columns: { a: stored } },
     ],
   ],

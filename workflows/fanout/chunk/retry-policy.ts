@@ -29,7 +29,7 @@ const retriable: ReadonlySet<ItemOutcome> = new Set([
 /** Refusals that are temporary, although the item ended because of them. */
 const retriableCodes: ReadonlySet<string> = new Set(['fork_failed', 'activity_timeout', 'activity_failed']);
 /** Failures that every fork would have, although the outcome is retried. */
-const permanentCodes: ReadonlySet<string> = new Set(['check_not_started' satisfies ResultErrorCode]);
+const permanentCodes: ReadonlySet<string> = new Set<ResultErrorCode>(['check_not_started', 'after_failed']);
 /** Refusals of the fork itself that would affect every other item too. */
 const sourceCodes: ReadonlySet<string> = new Set([
   'snapshot_data_expired',

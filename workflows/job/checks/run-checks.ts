@@ -6,7 +6,6 @@
  *                   ▲           ├─────► the last round, or the same failure again: unverified
  *                   └───────────┘ the failure is the next prompt
  */
-import { outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
 import type { CheckRound } from '../../../src/protocol/job/job-result.js';
 import type { Text } from '../../../src/protocol/stored-text.js';
 import { endOf } from '../../../src/texts/length.js';
@@ -32,7 +31,8 @@ export async function runChecksBefore(job: JobState, sandboxId: string): Promise
   if (checks.length === 0 || !checkBefore || job.carried.rounds !== undefined) return;
   const round = await runRound(job, sandboxId, checks).catch((error: unknown) => {
     const failure = serviceFailureOf(error);
-    if (failure === undefined || failure.code === outcomeUnknownCode) throw error;
+    // Whatever else the service refuses, such as a call that the key may not make, says nothing of the check.
+    if (failure?.meaning !== 'permanent' || ![400, 413, 422].includes(failure.status ?? 0)) throw error;
     const { jobError: refusal } = toJobTermination(error);
     const message = `The service refuses to run the checks: ${failure.message}`;
     throw new JobTermination('unverified', { ...refusal, code: notStarted, message });
@@ -76,7 +76,7 @@ async function runRound(job: JobState, sandboxId: string, checks: readonly Text[
   await withMarkers(job, sandboxId, async () => {
     for (const [index, check] of checks.entries()) {
       if (index >= runs.length)
-        runs.push(await runTold(job, sandboxId, check, { step: `check ${index + 1}`, outputBytes }));
+        runs.push(await runTold(job, sandboxId, check, { step: `check ${index + 1}`, outputBytes, mayHaveRun: false }));
     }
   });
   const { checkBefore = true } = job.input;

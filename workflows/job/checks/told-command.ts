@@ -16,6 +16,8 @@ export interface ToldOptions {
   readonly outputBytes: number;
   /** Time limit, in seconds. Default: an hour, or the deadline of the job. */
   readonly timeoutSeconds?: number;
+  /** True if an earlier run may have run it, which a person then decides. */
+  readonly mayHaveRun: boolean;
   /** The exit code of a command of which a person says only that it ran. Default: null. */
   readonly ifSent?: number;
 }
@@ -25,10 +27,10 @@ export async function runTold(
   job: JobState,
   sandboxId: string,
   command: Text,
-  { step, outputBytes, timeoutSeconds, ifSent }: ToldOptions,
+  { step, outputBytes, timeoutSeconds, mayHaveRun, ifSent }: ToldOptions,
 ): Promise<CheckRun> {
   const { beganAtMs = Date.now() } = job.carried.command ?? {};
-  const what = { command, summary: shortened(command), step, timeoutSeconds };
+  const what = { command, summary: shortened(command), step, timeoutSeconds, mayHaveRun };
   const ended = await runToItsEnd(job, sandboxId, what);
   const told = { command: headOf(command, 500), durationMs: Date.now() - beganAtMs };
   if (ended === 'sent') return { ...told, exitCode: ifSent ?? null, output: '' };

@@ -1,11 +1,13 @@
 /** Runs the commands that come after the work: those of proven work, and those of every end. Each at most once. */
 import type { CheckRun } from '../../../src/protocol/job/job-result.js';
+import { headOf } from '../../../src/protocol/stored-text.js';
 import type { JobTermination } from '../../shared/job-termination.js';
 import { sandboxFailed } from '../../shared/job-termination.js';
 import { hasFailed } from '../checks/judge-round.js';
 import { failureText, runTold } from '../checks/told-command.js';
 import type { JobState } from '../job-state.js';
 import { withMarkers } from '../run-commands.js';
+import { wasReset } from '../was-reset.js';
 
 /** How much of the outputs of one command the result keeps, in bytes. */
 const outputBytes = 1_000;
@@ -24,14 +26,15 @@ export async function runAfter(job: JobState, sandboxId: string): Promise<JobTer
   await withMarkers(job, sandboxId, async () => {
     for (const [index, command] of after.entries()) {
       if (runs.some(hasFailed)) return;
-      const options = { step: `after ${index + 1}`, outputBytes, ifSent: 0 };
+      const mayHaveRun = job.carried.isFound || wasReset(job.carried);
+      const options = { step: `after ${index + 1}`, outputBytes, mayHaveRun, ifSent: 0 };
       if (index >= runs.length) runs.push(await runTold(job, sandboxId, command, options));
     }
   });
   const failed = runs.find(hasFailed);
   if (failed === undefined) return null;
   const said = failed.output === '' ? '.' : `: ${failed.output}`;
-  return sandboxFailed('command_failed', `${failureText(failed, 'command')}${said}`);
+  return sandboxFailed('after_failed', `${failureText(failed, 'command')}${said}`);
 }
 
 /**
@@ -51,7 +54,10 @@ export async function runAlways(job: JobState, sandboxId: string, ms: number): P
     await withMarkers(job, sandboxId, async () => {
       for (const [index, command] of always.entries()) {
         const timeoutSeconds = Math.max(1, Math.ceil((endsAtMs - Date.now()) / 1_000));
-        runs.push(await runTold(job, sandboxId, command, { step: `always ${index + 1}`, outputBytes, timeoutSeconds }));
+        const options = { step: `always ${index + 1}`, outputBytes, timeoutSeconds, mayHaveRun: false };
+        // One that the end of the time cuts off is told too.
+        const place = runs.push({ command: headOf(command, 500), exitCode: null, output: '', durationMs: 0 }) - 1;
+        runs[place] = await runTold(job, sandboxId, command, options);
       }
     });
   } finally {
