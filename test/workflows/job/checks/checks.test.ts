@@ -112,9 +112,16 @@ describe('the checks of a job', () => {
   });
 
   it('that the service refuses end the job before it costs', async () => {
+    await stand.fault({ kind: 'error', endpoint: 'runCommand', status: 400, code: 'invalid_request' });
+    const result = await run({ checks: ['true'] });
+    expect(result).toMatchObject({ outcome: 'unverified', error: { code: 'check_not_started', status: 400 } });
+    expect(promptsIn(result.sandboxId)).toEqual([]);
+  });
+
+  it('by a key that may run no command end the job by that refusal', async () => {
     await stand.fault({ kind: 'error', endpoint: 'runCommand', status: 403, code: 'api_key_action_forbidden' });
     const result = await run({ checks: ['true'] });
-    expect(result).toMatchObject({ outcome: 'unverified', error: { code: 'check_not_started', status: 403 } });
+    expect(result).toMatchObject({ outcome: 'rejected', error: { code: 'api_key_action_forbidden', status: 403 } });
     expect(promptsIn(result.sandboxId)).toEqual([]);
   });
 });

@@ -39,7 +39,7 @@ it('a command after proven work that fails fails the job, and none follows it', 
   const result = await run({ after: ['echo "no remote" >&2; exit 4', 'touch next'], always: ['ls'] });
   expect(result).toMatchObject({
     outcome: 'sandbox_failed',
-    error: { code: 'command_failed', message: 'The command "echo "no remote" >&2; exit 4" exited with 4: no remote' },
+    error: { code: 'after_failed', message: 'The command "echo "no remote" >&2; exit 4" exited with 4: no remote' },
     after: [{ exitCode: 4, output: 'no remote' }],
   });
   expect(result.always?.[0]?.output).not.toContain('next');
