@@ -1,7 +1,9 @@
 /** Which failures are the same, and when they hold a batch. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { heldText, holdDue } from '../../../workflows/fanout/batch/hold-decision.js';
+import type { ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
+import { builtReport, newRecord } from '../../../workflows/fanout/batch/chunk-record.js';
+import { endedCanariesOf, heldText, holdDue } from '../../../workflows/fanout/batch/hold-decision.js';
 import { failureOf, longerStreak, streakAfter } from '../../../workflows/fanout/failure-streak.js';
 
 const error = (code: string, status: number | null) => ({ code, status, message: '', requestId: null, details: null });
@@ -79,7 +81,7 @@ it('equal failures of several chunks follow one another, and another ending of a
 
 describe('a batch', () => {
   const permanent = { outcome: 'rejected', code: 'forbidden', isPermanent: true } as const;
-  const state = { counts: { items: 20, queued: 10, running: 5 }, isSealed: true, isProven: false };
+  const state = { counts: { items: 20, queued: 10 }, endedCanaries: 5, isSealed: true, isProven: false };
   const streak = (count: number, isPermanent = true) => ({ ...permanent, isPermanent, count });
 
   it('is held by its breaker if enough permanent failures follow one another, and an item is left', () => {
@@ -91,8 +93,8 @@ describe('a batch', () => {
     expect(due({ streak: null })).toBeNull();
     expect(due({}, 0)).toBeNull();
     expect(holdDue({ ...state, streak: streak(99) }, {})).toBeNull();
-    expect(due({ counts: { items: 5, queued: 0, running: 2 } })).toBeNull();
-    expect(due({ counts: { items: 5, queued: 0, running: 2 }, isSealed: false })).toBe('breaker');
+    expect(due({ counts: { items: 5, queued: 0 } })).toBeNull();
+    expect(due({ counts: { items: 5, queued: 0 }, isSealed: false })).toBe('breaker');
   });
 
   it('is held by its canaries if all of them failed alike, and proven if they ended otherwise', () => {
@@ -104,8 +106,25 @@ describe('a batch', () => {
     expect(due({}, 6)).toBeNull();
     expect(due({ isProven: true })).toBeNull();
     // More items may come, so it is not known yet whether there are as many.
-    expect(due({ counts: { items: 5, queued: 0, running: 0 }, isSealed: false }, 6)).toBeNull();
-    expect(due({ counts: { items: 5, queued: 0, running: 0 } }, 6)).toBeNull();
+    expect(due({ counts: { items: 5, queued: 0 }, isSealed: false }, 6)).toBeNull();
+    expect(due({ counts: { items: 5, queued: 0 } }, 6)).toBeNull();
+  });
+
+  it('counts the canaries of a chunk that ended without them as ended, and no other item', () => {
+    const chunk = (at: number, state: ChunkRecord['state'], completed: number) => {
+      const place = { chunk: at, firstIndex: at * 4, items: 4, digest: '' };
+      const report = builtReport(at, { byOutcome: { completed }, spentSeconds: 0 });
+      return { ...newRecord(place, 0), state, report };
+    };
+    const count = (records: ChunkRecord[], canary = 6) => endedCanariesOf(records, records, canary);
+    expect(count([chunk(0, 'open', 1), chunk(1, 'open', 1)])).toBe(2);
+    expect(count([chunk(0, 'ended', 1), chunk(1, 'open', 1)])).toBe(5);
+    expect(count([chunk(0, 'open', 3), chunk(1, 'ended', 0)])).toBe(5);
+    expect(count([chunk(0, 'ended', 0), chunk(1, 'ended', 0)])).toBe(6);
+    expect(count([chunk(1, 'ended', 4)])).toBe(2);
+    // The first chunk is only known by its place.
+    const places = [chunk(0, 'ended', 4), chunk(1, 'open', 1)];
+    expect(endedCanariesOf(places, places.slice(1), 6)).toBe(5);
   });
 
   it('says why it is held, and what to do', () => {

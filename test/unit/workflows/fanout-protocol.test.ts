@@ -19,7 +19,7 @@ import {
 } from '../../../workflows/fanout/batch/chunk-record.js';
 import { countsOf, endedIn } from '../../../workflows/fanout/batch/counts.js';
 import { dueGrants } from '../../../workflows/fanout/batch/due-grants.js';
-import { holdDue } from '../../../workflows/fanout/batch/hold-decision.js';
+import { endedCanariesOf, holdDue } from '../../../workflows/fanout/batch/hold-decision.js';
 import { ChunkState } from '../../../workflows/fanout/chunk/chunk-state.js';
 import { reportOf } from '../../../workflows/fanout/chunk/report-to-batch.js';
 import { streakAfter } from '../../../workflows/fanout/failure-streak.js';
@@ -123,7 +123,9 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
     nowMs += 1;
     const { streak = null, isProven = false } = batch;
     const counts = countsOf(records, false);
-    const due = batch.held ? null : holdDue({ streak, counts, isSealed: true, isProven }, { breaker, canary });
+    const endedCanaries = endedCanariesOf(records, records, canary);
+    const state = { streak, counts, endedCanaries, isSealed: true, isProven };
+    const due = batch.held ? null : holdDue(state, { breaker, canary });
     if (due === 'proven') batch.isProven = true;
     else if (due !== null && streak) batch.held = { by: due, ...streak, since: '' };
     const holding = { isDraining: batch.held != null, isProven: batch.isProven === true, canaries: canary };

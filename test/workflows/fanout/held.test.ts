@@ -112,6 +112,15 @@ describe.concurrent('a batch', () => {
     for (const { times } of all8.slice(3)) expect(Date.parse(times.forkedAt ?? '')).toBeGreaterThan(canariesEnd);
   });
 
+  it('goes on with the other chunks if that of its canaries is cancelled', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { canary: 2, retries: 0 } });
+    const all = items(6, (at) => (at < 2 ? 'sleep 60' : 'echo fine'));
+    await submitInChunks(stand, input, all, 3);
+    await vi.waitFor(() => expect(forks(stand, input)).toHaveLength(2), patient);
+    await chunkOf(stand, input, 0).cancel();
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'partly_failed', counts: { completed: 3 } });
+  });
+
   it('goes on after failures that another attempt may not meet, and after equal ones with others in between', async ({
     expect,
   }) => {

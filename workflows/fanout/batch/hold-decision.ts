@@ -1,7 +1,8 @@
 /** Decides when a batch is held, and says why it is. Pure. */
-import type { FailureStreak } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ChunkPlace, ChunkRecord, FailureStreak } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutPolicy } from '../../../src/protocol/fanout/fanout-input.js';
 import type { BatchHold, FanoutCounts } from '../../../src/protocol/fanout/fanout-progress.js';
+import { endedIn, sumOf } from './counts.js';
 
 /**
  * What the endings so far mean, for a batch that is not held. `proven`: the canaries have ended, and have not failed
@@ -10,20 +11,33 @@ import type { BatchHold, FanoutCounts } from '../../../src/protocol/fanout/fanou
 export function holdDue(
   state: {
     readonly streak: FailureStreak | null;
-    readonly counts: Pick<FanoutCounts, 'items' | 'queued' | 'running'>;
+    readonly counts: Pick<FanoutCounts, 'items' | 'queued'>;
+    readonly endedCanaries: number;
     readonly isSealed: boolean;
     readonly isProven: boolean;
   },
   { canary = 0, breaker = 0 }: Pick<FanoutPolicy, 'canary' | 'breaker'>,
 ): BatchHold['by'] | 'proven' | null {
-  const { streak, counts, isSealed, isProven } = state;
+  const { streak, counts, endedCanaries, isSealed, isProven } = state;
   const count = streak?.count ?? 0;
   const isMore = !isSealed || counts.queued > 0;
   if (isMore && breaker > 0 && streak?.isPermanent && count >= breaker) return 'breaker';
   if (!isMore || canary === 0 || isProven) return null;
   const canaries = isSealed ? Math.min(canary, counts.items) : canary;
-  if (counts.items - counts.queued - counts.running < canaries) return null;
+  if (endedCanaries < canaries) return null;
   return count >= canaries ? 'canary' : 'proven';
+}
+
+/** Those of a chunk that has ended will not run any more, so all of them have ended. */
+export function endedCanariesOf(
+  places: readonly ChunkPlace[],
+  records: readonly Pick<ChunkRecord, 'firstIndex' | 'items' | 'state' | 'report'>[],
+  canary = 0,
+): number {
+  const own = ({ firstIndex, items }: Pick<ChunkPlace, 'firstIndex' | 'items'>) =>
+    Math.max(0, Math.min(items, canary - firstIndex));
+  const open = records.filter(({ state }) => state !== 'ended');
+  return sumOf(places, own) - sumOf(open, (record) => Math.max(0, own(record) - endedIn(record.report)));
 }
 
 export function heldText(batchId: string, { by, outcome, code, count }: BatchHold): string {

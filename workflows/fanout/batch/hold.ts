@@ -1,14 +1,16 @@
 /** Holds a batch whose items fail alike: no further item starts until a person lets it go on, or it ends. */
 import { sendNotification } from '../../shared/send-notification.js';
 import type { BatchState } from './batch-state.js';
-import { heldText, holdDue } from './hold-decision.js';
+import { endedCanariesOf, heldText, holdDue } from './hold-decision.js';
 
 export function holdIfDue(batch: BatchState): void {
   const { carried, input } = batch;
   const { streak = null, isProven = false } = carried;
   if (carried.ending !== null || carried.held) return;
   if (streak === null && (isProven || !input.policy.canary)) return;
-  const due = holdDue({ streak, counts: batch.counts, isSealed: carried.seal !== null, isProven }, input.policy);
+  const endedCanaries = endedCanariesOf(batch.known, batch.records, input.policy.canary);
+  const isSealed = carried.seal !== null;
+  const due = holdDue({ streak, counts: batch.counts, endedCanaries, isSealed, isProven }, input.policy);
   if (due === 'proven') carried.isProven = true;
   else if (due !== null && streak !== null) {
     const { outcome, code, count } = streak;
