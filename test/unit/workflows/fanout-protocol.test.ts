@@ -288,6 +288,18 @@ it('a batch of which other items succeed is held or ends, and never waits for an
   );
 });
 
+it('canaries of any size get the budget that other items wait for', () => {
+  fc.assert(
+    fc.property(worlds, fc.integer({ min: 1, max: 6 }), (world, canary) => {
+      const { records, batch, isOver } = play({ ...world, canary }, () => undefined);
+      expect(isOver).toBe(true);
+      const isSpent = isBudgetSpent(world.budgetSeconds, records.map(budgetHolderOf));
+      expect(batch.held != null || isSpent || records.every(({ state }) => state === 'ended')).toBe(true);
+    }),
+    { endOnFailure: true, numRuns: 400, seed: 56 },
+  );
+});
+
 it('no other item starts before the canaries have ended, and none after they have failed alike', () => {
   fc.assert(
     fc.property(failing, fc.integer({ min: 1, max: 6 }), (world, canary) => {

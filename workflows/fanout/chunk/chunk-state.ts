@@ -129,6 +129,12 @@ export class ChunkState {
     return this.isEnding || waiting.length === 0;
   }
 
+  /** Those of the waiting items that the canaries do not hold back. */
+  get startable(): Slot[] {
+    const { firstHeldBack } = this;
+    return this.waiting.filter(({ index }) => index < firstHeldBack);
+  }
+
   get reservedSeconds(): number {
     return reservedBy(this.running);
   }
@@ -149,7 +155,7 @@ export class ChunkState {
     if (pausedUntilMs !== null && nowMs < pausedUntilMs) return undefined;
     const free = this.freeSeconds;
     const fits = ({ carried, costSeconds }: Slot) => !carried.toEnd && (free === null || costSeconds <= free);
-    return waiting.find((slot) => fits(slot) && slot.index < this.firstHeldBack);
+    return this.startable.find(fits);
   }
 
   /**

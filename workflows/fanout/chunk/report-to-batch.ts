@@ -114,7 +114,7 @@ function unendedForks({ input, waiting }: ChunkState): LeftBehind[] {
 /** Returns the part of the window that exceeds the remaining items, and the budget that no waiting item can use. */
 function returnUnused(chunk: ChunkState): void {
   if (!chunk.isLoaded) return;
-  const waiting = chunk.isEnding ? [] : chunk.waiting;
+  const [waiting, startable] = chunk.isEnding ? [[], []] : [chunk.waiting, chunk.startable];
   const { carried } = chunk;
   const window = Math.min(carried.grant.window, chunk.running.length + waiting.length);
   carried.grant = { ...carried.grant, window };
@@ -122,7 +122,7 @@ function returnUnused(chunk: ChunkState): void {
   const { budgetSeconds } = carried.grant;
   if (budgetSeconds === null || free === null || free <= 0) return;
   // Without a window the chunk cannot use its budget, and other chunks may need it.
-  const canUse = window > 0 && waiting.some(({ costSeconds }) => costSeconds <= free);
+  const canUse = window > 0 && startable.some(({ costSeconds }) => costSeconds <= free);
   if (!canUse) carried.grant = { ...carried.grant, budgetSeconds: budgetSeconds - free };
 }
 
@@ -131,7 +131,7 @@ function budgetNeeds(chunk: ChunkState): { readonly nextSeconds: number; readonl
   const { freeSeconds: free } = chunk;
   if (free === null || chunk.isEnding || !chunk.isLoaded) return none;
   const room = chunk.carried.grant.window - chunk.running.length;
-  const costs = chunk.waiting.map(({ costSeconds }) => costSeconds);
+  const costs = chunk.startable.map(({ costSeconds }) => costSeconds);
   const cheapest = Math.min(...costs);
   if (room <= 0 || costs.length === 0 || cheapest <= free) return none;
   const wanted = costs.slice(0, room).reduce((sum, cost) => sum + cost, 0);
