@@ -64,7 +64,9 @@ export async function resumeFanout(
     if (!held) throw stillRuns(batch);
     const isChanging = plan !== undefined || !retryFailed || Object.keys(options.policy ?? {}).length > 0;
     if (isChanging) throw heldSoUnchanged(batch);
-    if (!(await sendGoOn(client, batch, { patienceMs: 60_000 }))) throw stillRuns(batch);
+    const wasHeld = await sendGoOn(client, batch, { patienceMs: 60_000 });
+    // It was held just now: somebody else has let it go on, or an answer was lost. Or it ends.
+    if (!wasHeld && (await fanoutProgress(client, batch)).phase === 'ending') throw stillRuns(batch);
     return { started: false, runId };
   }
   const place = { deployment: batch.deployment, batchId: batch.batchId, batchKey };

@@ -58,9 +58,11 @@ export async function sendSeal(
   );
 }
 
-/** Lets a held batch start items again. Safe to repeat. @returns false if it was not held */
+/** Lets a held batch start items again. Safe to repeat. @returns false if it was not held, perhaps any more */
 export async function sendGoOn(client: Client, batch: FanoutAddress, persistence: Persistence): Promise<boolean> {
-  const send = () => fanoutHandle(client, batch).executeUpdate(goOnUpdate);
+  // A repeated request must not let go on what was held again meanwhile.
+  const updateId = `go-on-${randomUUID()}`;
+  const send = () => fanoutHandle(client, batch).executeUpdate(goOnUpdate, { updateId });
   return (await persist(client, batch, send, persistence)).wasHeld;
 }
 

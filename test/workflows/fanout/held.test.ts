@@ -1,4 +1,5 @@
 /** Batches that start no more items because these fail alike, on a real server. Tier: temporal. */
+import { Client, type WorkflowClientInterceptor, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import {
@@ -49,6 +50,12 @@ async function held(batch: FanoutAddress, since?: string) {
 
 const resume = (batch: FanoutAddress) => resumeFanout(stand.client, batch, { taskQueue: stand.taskQueue });
 
+/** The same by a client with an interceptor of its request. */
+const resumeBy = (batch: FanoutAddress, startUpdate: NonNullable<WorkflowClientInterceptor['startUpdate']>) => {
+  const client = new Client({ ...stand.client.options, interceptors: { workflow: [{ startUpdate }] } });
+  return resumeFanout(client, batch, { taskQueue: stand.taskQueue });
+};
+
 describe.concurrent('a batch', () => {
   it('of which every item is refused starts few of them over many chunks, tells it, and goes on only when asked', async ({
     expect,
@@ -69,7 +76,14 @@ describe.concurrent('a batch', () => {
 
     const change = { taskQueue: stand.taskQueue, policy: { breaker: 0 } };
     await expect(resumeFanout(stand.client, input, change)).rejects.toMatchObject({ code: 'fanout_runs' });
-    expect(await resume(input)).toMatchObject({ started: false });
+    const ids: unknown[] = [];
+    const unanswered = resumeBy(input, async (update, next) => {
+      const request = await next(update);
+      if (ids.push(update.options.updateId) > 1) return request;
+      throw new WorkflowUpdateRPCTimeoutOrCancelledError('the answer was lost');
+    });
+    expect(await unanswered).toMatchObject({ started: false });
+    expect(ids).toEqual([expect.any(String), ids[0]]);
     const second = await held(input, first.held?.since);
     expect(second.counts.failed).toBeGreaterThan(first.counts.failed);
     expect(forks(stand, input).length).toBeLessThanOrEqual(16);
@@ -93,7 +107,11 @@ describe.concurrent('a batch', () => {
       blocked: { message: expect.stringContaining('All 3 canaries failed alike (prompt_failed)') },
     });
     expect(forks(stand, input)).toHaveLength(3);
-    await resume(input);
+    const afterOther = resumeBy(input, async (update, next) => {
+      await resume(input);
+      return next(update);
+    });
+    expect(await afterOther).toMatchObject({ started: false });
     expect(await ended(stand, input)).toMatchObject({ outcome: 'partly_failed', counts: { completed: 6, failed: 3 } });
     // A resume of the ended batch runs the failed items again, and no canaries alone.
     expect(await resume(input)).toMatchObject({ started: true });
