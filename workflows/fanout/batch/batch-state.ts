@@ -19,7 +19,7 @@ import { sourceChangedCode } from '../../shared/job-termination.js';
 import { setBudgetLeft } from '../../shared/metrics.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
-import { byClassPatch } from '../chunk/chunk-state.js';
+import { byClassPatch, heldPatch } from '../chunk/chunk-state.js';
 import { streakAfter } from '../failure-streak.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks, wasStarted, withKnown } from './chunk-record.js';
 import { countsOf, endedIn, sumOf } from './counts.js';
@@ -172,7 +172,9 @@ export class BatchState {
     const { carried } = this;
     const record = carried.chunks[received.chunk];
     if (!record) return;
-    const report = withKnown(received, record.report);
+    const { streak: _, permanent: __, ...rest } = received;
+    const isUnasked = received.streak !== undefined && !patched(heldPatch);
+    const report = withKnown(isUnasked ? rest : received, record.report);
     const endedBefore = endedIn(record.report);
     if (!applyReport(record, report)) return;
     const news = { ended: endedIn(report) - endedBefore, streak: report.streak ?? null };
@@ -317,7 +319,7 @@ function newCarriedBatch({ source, policy, resume }: BatchInput, nowMs: number):
     source: null,
     startedFrom: [],
     // A person who resumes a batch has decided that its items start.
-    ...(resume && policy.canary !== undefined && { isProven: true }),
+    ...(policy.canary !== undefined && (resume || !patched(heldPatch)) && { isProven: true }),
     sourceChange: null,
     preparedSandboxId: null,
     ending: null,

@@ -28,6 +28,8 @@ export const lostItemCode = 'item_lost';
 const unknownFork = 'The item did not say how it ended; this fork, or one of a later try, may still run.';
 /** The marker of chunks and batches that decide by the class of a failure. */
 export const byClassPatch = 'failure-classes';
+/** The marker of chunks and batches that can be held. Commands may ask for it before the workers know of it. */
+export const heldPatch = 'held-batches';
 export interface SeenItems {
   /** Items whose workflows run. */
   readonly running: ReadonlySet<number>;
@@ -289,7 +291,7 @@ export class ChunkState {
     const { carried } = this;
     const failure = failureOf(summary);
     if (failure !== null || carried.streak) carried.streak = longerStreak(carried.streak ?? null, failure);
-    const isCounted = breaker > 0 && failure?.isPermanent === true;
+    const isCounted = breaker > 0 && failure?.isPermanent === true && patched(heldPatch);
     if (isCounted) carried.permanent = (carried.permanent ?? 0) + 1;
     return isCounted || this.firstHeldBack === canary;
   }
@@ -376,12 +378,13 @@ function isBlamed({ outcome, failureClass }: CarriedItem): boolean {
   return outcome !== null && isFailure(outcome) && !(isOfOthers(failureClass) && patched(byClassPatch));
 }
 
-function newCarriedChunk({ grant }: ChunkInput, nowMs: number): CarriedChunk {
+function newCarriedChunk({ grant, firstIndex, policy }: ChunkInput, nowMs: number): CarriedChunk {
   const { window = 0, budgetSeconds = null, ...rest } = grant;
+  const isFree = (policy.canary ?? 0) > firstIndex && !patched(heldPatch);
   return {
     startedAtMs: nowMs,
     items: [],
-    grant: { ...rest, window, budgetSeconds },
+    grant: { ...rest, window, budgetSeconds, ...(isFree && { isProven: true }) },
     spentSeconds: 0,
     throttledUntilMs: null,
     sourceError: null,
