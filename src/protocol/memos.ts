@@ -19,7 +19,7 @@ export interface OutcomeMemo {
 }
 
 /** What a batch writes at its end. Absent in a batch that has not ended. */
-export interface BatchEndMemo {
+export interface BatchEndMemo extends Pick<OutcomeMemo, 'failureClass'> {
   readonly counts?: { readonly completed: number; readonly items: number };
 }
 

@@ -84,7 +84,7 @@ export async function resumeFanout(
     batchKey,
     resume: { round: (resume?.round ?? 0) + 1, retryFailed, ...(changed && { changed }) },
   };
-  const { shortfall: ___, counts: ____, ...lasting } = earlierMemo;
+  const { shortfall: ___, counts: ____, failureClass: _____, ...lasting } = earlierMemo;
   const memo = { ...lasting, batchKey, outcome: null };
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.ALLOW_DUPLICATE;

@@ -1,6 +1,7 @@
 /** Whose failure it is, and what a batch does about it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FanoutItem } from '../../../src/protocol/fanout/fanout-input.js';
+import { resumeFanout } from '../../../src/workflow-client/fanouts/resume-fanout.js';
 import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { listJobs } from '../../../src/workflow-client/list-executions.js';
 import { createStand, jobInput, patient, type Stand, script, shortTiming } from '../workflow-harness.js';
@@ -81,7 +82,12 @@ it('a failure of the agent or of a setting ends a batch with --fail-fast', async
   const provider = await run(stand, byProvider, [refused, ...items(1)]);
   expect(provider).toMatchObject({ outcome: 'failed_fast', counts: { failed: 1 } });
   expect(provider.counts.byClass).toEqual({ [(await lines(stand, provider))[0]?.failureClass ?? '']: 1 });
-  expect((await batchOf(stand, byAgent).describe()).memo).toMatchObject({ failureClass: 'cancelled' });
+  const memo = async () => (await batchOf(stand, byAgent).describe()).memo;
+  expect(await memo()).toMatchObject({ failureClass: 'cancelled' });
+  const goesOn = { taskQueue: stand.taskQueue, policy: { stopAt: { kind: 'go_on' } } } as const;
+  await resumeFanout(stand.client, byAgent, goesOn);
+  expect(await batchOf(stand, byAgent).result()).toMatchObject({ outcome: 'partly_failed' });
+  expect((await memo())?.failureClass ?? null).toBeNull();
 });
 
 it('a job tells whose failure it was in its result and in lists', async () => {
