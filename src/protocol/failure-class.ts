@@ -73,7 +73,30 @@ export function isOfOthers(failureClass: string | null | undefined): boolean {
   return failureClass === 'machine' || failureClass === 'service' || failureClass === 'sandflow';
 }
 
-/** How many of the failures are such. */
+/** A person stopped or deleted the sandbox, or has to find out what happened: nobody else decides to do it again. */
+const leftToPeople: ReadonlySet<string> = new Set<ResultErrorCode>([
+  'outcome_unknown',
+  'sandbox_stopped',
+  'sandbox_gone',
+]);
+
+/** True for a failure of others after which the same work may be done again without asking a person. */
+export function mayBeRepeated(failureClass: string | null | undefined, errorCode: string | null = null): boolean {
+  return isOfOthers(failureClass) && !leftToPeople.has(errorCode ?? '');
+}
+
+/** True for such a failure that costs an item none of its retries. Who was blocked until the deadline would be again. */
+export function isExcused({ outcome, errorCode, failureClass }: Excusable): boolean {
+  return mayBeRepeated(failureClass, errorCode) && !(outcome === 'deadline_exceeded' && failureClass === 'service');
+}
+
+interface Excusable {
+  readonly outcome: string;
+  readonly errorCode: string | null;
+  readonly failureClass?: string | null | undefined;
+}
+
+/** How many of the failures are of others. */
 export function othersIn({ machine = 0, service = 0, sandflow = 0 }: ByClass = {}): number {
   return machine + service + sandflow;
 }

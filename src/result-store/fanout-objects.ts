@@ -3,7 +3,7 @@
 import { fanoutPlaces, itemRecords } from '../addresses/fanout-addresses.js';
 import type { SourceState } from '../contract/workflow-safe/source-state.js';
 import { SandflowError } from '../errors/sandflow-error.js';
-import { isOfOthers } from '../protocol/failure-class.js';
+import { isExcused } from '../protocol/failure-class.js';
 import type { ChangedChunk, ChangedItem, KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
 import type { EarlierAttempt, ItemResult } from '../protocol/fanout/fanout-result.js';
@@ -135,10 +135,10 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
   for (const object of await itemGenerations(store, place, index)) {
     const result = await readStoredJson<ItemResult>(store, object.ref);
     const { generation, outcome, failureClass, job, machineSeconds, startsFrom = null } = result;
-    if (isOfOthers(failureClass)) excused.push(generation);
     const before: number = known?.machineSeconds ?? 0;
     const toEnd = itemToEnd(result);
     const errorCode = job?.error?.code ?? null;
+    if (isExcused({ outcome, errorCode, failureClass })) excused.push(generation);
     known = {
       index,
       generation,

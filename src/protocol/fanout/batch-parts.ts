@@ -250,7 +250,7 @@ export type Resumption =
 export interface KnownItem extends Pick<ItemResult, 'index' | 'generation' | 'outcome' | 'failureClass'> {
   readonly errorCode: string | null;
   readonly wasPrompted?: boolean;
-  /** The generations whose failure was neither that of the agent nor of a setting. */
+  /** The generations whose failure costs none of the retries. */
   readonly excused?: readonly number[];
   /** Total of all generations whose forks have ended. */
   readonly machineSeconds: number;

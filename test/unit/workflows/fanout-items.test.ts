@@ -79,6 +79,19 @@ describe('an ended item', () => {
     },
   );
 
+  it.each([
+    ['outcome_unknown', 'outcome_unknown', 'service', false],
+    ['sandbox_failed', 'sandbox_stopped', 'machine', false],
+    ['sandbox_failed', 'sandbox_gone', 'machine', false],
+    ['deadline_exceeded', 'deadline_exceeded', 'service', false],
+    ['deadline_exceeded', 'deadline_exceeded', 'machine', true],
+    ['sandbox_failed', 'sandbox_error', 'machine', true],
+  ] as const)('after %s (%s, %s) costs no retry: %s', (outcome, errorCode, failureClass, isFree) => {
+    const ended = { outcome, errorCode, failureClass, wasPrompted: false };
+    expect([0, 1].map((retries) => isFreelyTriedAgain(ended, 0, { retries }))).toEqual([isFree, isFree]);
+    expect(isTriedAgain(ended, 0, { retries: 1 })).toBe(true);
+  });
+
   it('reports a lost source only if nothing was forked', () => {
     const refused = { outcome: 'rejected', errorCode: 'snapshot_data_expired' } as const;
     expect(isSourceLost(refused, null)).toBe(true);

@@ -1,6 +1,6 @@
 /** Decides what to do after the end of an item, whether it ended in this execution or in an earlier one. Pure. */
 
-import { isOfOthers } from '../../../src/protocol/failure-class.js';
+import { isExcused } from '../../../src/protocol/failure-class.js';
 import type { KnownItem, NextRun, Resumption } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutPolicy, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
@@ -63,7 +63,7 @@ const freeRetries = 3;
  */
 export function isFreelyTriedAgain(ended: EndedItem, excused: number, { retries }: Pick<FanoutPolicy, 'retries'>) {
   const mayPrompt = retries > 0 || ended.wasPrompted === false;
-  return excused < freeRetries && mayPrompt && isOfOthers(ended.failureClass) && isRetriable(ended);
+  return excused < freeRetries && mayPrompt && isExcused(ended) && isRetriable(ended);
 }
 
 /** How many retries of an item counted, and how many did not. @param after generations up to this one are over */
