@@ -33,8 +33,8 @@ export const exitCodes = {
   /** The job ended as `unverified`, because its checks did not pass, and left nothing behind. */
   unverified: 5,
   /**
-   * The job, or items of the batch, failed by a machine, the service or sandflow, and none by the agent or a setting. The
-   * same work may succeed later.
+   * The job, or items of the batch, failed by a machine, the service or sandflow, every other item completed, and nothing
+   * is left behind. The same work may succeed later.
    */
   othersFailure: 6,
   /** An unexpected error: a defect of sandflow. */
@@ -65,9 +65,11 @@ export function exitCodeOfEnd(end: SeenEnd): number {
   }
 }
 
-/** True if the items that failed did so by a machine, the service or sandflow, and nothing else ended the batch. */
-export function isFailedByOthers({ outcome, counts }: Pick<FanoutProgress, 'outcome' | 'counts'>): boolean {
-  return outcome === 'partly_failed' && counts.failed > 0 && othersIn(counts.byClass) === counts.failed;
+/** True if all items ended by themselves, those that failed by others, and nobody need look after anything else. */
+export function isFailedByOthers(ended: Pick<FanoutProgress, 'outcome' | 'counts' | 'shortfall' | 'error'>): boolean {
+  const { items, completed, failed, byClass } = ended.counts;
+  const isAll = completed + failed === items && failed > 0 && othersIn(byClass) === failed;
+  return ended.outcome === 'partly_failed' && isAll && ended.shortfall === null && ended.error === null;
 }
 
 const exitCodeOfKind: Readonly<Record<ErrorKind, number>> = {

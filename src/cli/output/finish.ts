@@ -1,5 +1,5 @@
 /** Ends a watch: prints the result on stdout and everything else on stderr, and returns the exit code. */
-import { isOfOthers } from '../../protocol/failure-class.js';
+import { mayBeRepeated } from '../../protocol/failure-class.js';
 import type { JobError, JobResult } from '../../protocol/job/job-result.js';
 import { endText, type HowItEnded, isDone, shortfallOfJob } from '../../protocol/shortfall.js';
 import { plainError } from '../errors.js';
@@ -72,7 +72,9 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
   if (!options.quiet || !done) printSummary(report, io, { ...options, ended });
   if (json) printJson(io.stdout, { ...report, ...(options.linksInJson && options.links), isolation });
   else printAnswers(report, io, options);
-  return exitCodeOfEnd({ kind: 'ended', isDone: done, isUnverified, isOfOthers: isOfOthers(end.result.failureClass) });
+  const { failureClass, error } = end.result;
+  const isOfOthers = ended.shortfall === null && mayBeRepeated(failureClass, error?.code);
+  return exitCodeOfEnd({ kind: 'ended', isDone: done, isUnverified, isOfOthers });
 }
 
 /** The answer to the last prompt, or all answers if the prompts ran in separate conversations. */

@@ -46,12 +46,13 @@ export function finishFanout(
   io: Streams,
   { json, quiet, isolation = null, ...said }: FinishFanoutOptions,
 ): number {
-  const done = isDone(result) && home.problems.length === 0 && home.left.length === 0;
+  const lacksNothing = home.problems.length === 0 && home.left.length === 0;
+  const done = isDone(result) && lacksNothing;
   if (!quiet || !done) for (const line of summaryLines(result, home, io, said)) io.stderr.write(`${line}\n`);
   const { resultsFile, reportFile, filesFolder, problems, left } = home;
   if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems, left, isolation });
   else io.stdout.write(`${resultsFile}\n`);
-  return exitCodeOfEnd({ kind: 'ended', isDone: done, isOfOthers: isFailedByOthers(result) });
+  return exitCodeOfEnd({ kind: 'ended', isDone: done, isOfOthers: lacksNothing && isFailedByOthers(result) });
 }
 
 /** Prints the id of a batch that is not watched. @returns the exit code */

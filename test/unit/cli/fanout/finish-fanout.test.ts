@@ -114,9 +114,14 @@ describe('the output of a finished batch', () => {
     expect(stderr).toContain('  next: sandflow fanout results b\n        sandflow fanout resume b\n');
   });
 
-  it('says whose failures they are, and exits with 6 if none is that of the agent or of a setting', () => {
-    const of = (byClass: FanoutResult['counts']['byClass'], outcome: FanoutResult['outcome'] = 'partly_failed') =>
-      finished(batchResult({ ...partly, outcome, counts: { ...partly.counts, ...(byClass && { byClass }) } }));
+  it('says whose failures they are, and exits with 6 if all are of others and nothing is left', () => {
+    const counts = { ...partly.counts, completed: 102, byOutcome: { completed: 102, sandbox_failed: 18 } };
+    const of = (byClass: FanoutResult['counts']['byClass'], change: Partial<FanoutResult> = {}, brought = home) =>
+      finished(
+        batchResult({ ...partly, leftSandboxIds: [], counts: { ...counts, ...(byClass && { byClass }) }, ...change }),
+        {},
+        brought,
+      );
     expect(of({ machine: 2, agent: 16 })).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('  whose failure: 16 agent, 2 machine\n'),
@@ -124,7 +129,15 @@ describe('the output of a finished batch', () => {
     expect(of({ machine: 10, service: 5, sandflow: 3 }).exitCode).toBe(6);
     // A failure of an earlier version has no class.
     expect(of({ machine: 17 }).exitCode).toBe(1);
-    expect(of({ machine: 18 }, 'deadline_exceeded').exitCode).toBe(1);
+    const byMachine = { machine: 18 };
+    const error = { code: 'clean_up_unfinished', message: 'Look', status: null, requestId: null, details: null };
+    expect(of(byMachine, { outcome: 'deadline_exceeded' }).exitCode).toBe(1);
+    expect(of(byMachine, { shortfall: '1 left behind' }).exitCode).toBe(1);
+    expect(of(byMachine, { error }).exitCode).toBe(1);
+    // A person cancelled two of the items.
+    expect(of(byMachine, { counts: { ...partly.counts, byClass: byMachine } }).exitCode).toBe(1);
+    expect(of(byMachine, {}, { ...home, left: ['1: left behind'] }).exitCode).toBe(1);
+    expect(of(byMachine, {}, { ...home, problems: ['1: x: gone'] }).exitCode).toBe(1);
     expect(of(undefined)).toMatchObject({ exitCode: 1, stderr: expect.not.stringContaining('whose failure') });
   });
 

@@ -127,6 +127,18 @@ describe('the output of a finished job', () => {
     expect(JSON.parse(stdout)).toMatchObject({ failureClass: failureClass ?? null });
   });
 
+  it.each([
+    ['sandbox_error', [], 6],
+    ['sandbox_error', [{ kind: 'sandbox', sandboxId: 'bx_1', sandboxName: null, conversationId: null, why: '?' }], 1],
+    ['sandbox_stopped', [], 1],
+    ['sandbox_gone', [], 1],
+    ['outcome_unknown', [], 1],
+  ] as const)('exits after %s of a machine, with %j left behind, with %i', async (code, left, exitCode) => {
+    const error = { code, message: 'It failed', status: null, requestId: null, details: null };
+    const result = { ...jobResult, outcome: 'sandbox_failed', failureClass: 'machine', error, left } as const;
+    expect((await finished({ kind: 'ended', result }, {})).exitCode).toBe(exitCode);
+  });
+
   it('names with the follow-up the files that may still be got, but none that was never written', async () => {
     const stopped = { ...missingFile, error: 'The sandbox was stopped while the job ran', localPath: null };
     const files = [stopped, { ...stopped, path: 'never', missing: true as const }, { ...stopped, path: 'c', ref: 'r' }];
