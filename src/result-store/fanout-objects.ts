@@ -145,7 +145,7 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
       outcome,
       failureClass,
       errorCode,
-      wasPrompted: job?.prompts.some(({ status }) => status !== 'not_sent') ?? true,
+      wasPrompted: mayHavePrompted(result),
       excused,
       machineSeconds: toEnd ? before : before + machineSeconds,
       newestSeconds: toEnd ? 0 : machineSeconds,
@@ -162,13 +162,19 @@ const finalStatuses: ReadonlySet<string> = new Set(['completed', 'failed', 'inte
  * Returns what is needed to end the fork of an item. Returns null if there is no fork, or if the result says that it
  * has ended.
  */
-function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd | null {
+function itemToEnd(result: ItemResult): ItemToEnd | null {
+  const { generation, outcome, failureClass, job, times } = result;
   const sandboxId = job?.sandboxId ?? null;
   if (job === null || sandboxId === null || times.endedAt !== null) return null;
   const running = job.prompts.flatMap(({ status, promptId, conversationId }, at) =>
     finalStatuses.has(status) ? [] : { at, promptId, conversationId },
   );
-  return { generation, sandboxId, outcome, errorCode: job.error?.code ?? null, running };
+  const wasPrompted = mayHavePrompted(result);
+  return { generation, sandboxId, outcome, errorCode: job.error?.code ?? null, failureClass, wasPrompted, running };
+}
+
+function mayHavePrompted({ job }: ItemResult): boolean {
+  return job?.prompts.some(({ status }) => status !== 'not_sent') ?? true;
 }
 
 /**

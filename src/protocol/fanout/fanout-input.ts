@@ -10,6 +10,7 @@ import type {
   SettingsOf,
   SettingsOfItems,
 } from '../job/setting-values.js';
+import type { FailureClass } from '../result-error-codes.js';
 import type { Text } from '../stored-text.js';
 
 type CreateBody = Extract<SandboxSource, { kind: 'create' }>['body'];
@@ -140,6 +141,9 @@ export interface ItemToEnd {
   readonly outcome: ItemOutcome;
   /** Code of its error, or null. */
   readonly errorCode: string | null;
+  /** This and the next as in the summary of the item. Absent in results of earlier versions. */
+  readonly failureClass?: FailureClass | null;
+  readonly wasPrompted?: boolean;
   /** Prompts that may still run, because the item was cut short. `at` is the place of the prompt. */
   readonly running: readonly {
     readonly at: number;

@@ -20,7 +20,7 @@ const lookEveryMs = 2_000;
 
 /** Ends the fork without prompting. Ignores cancels. Adds the end of the fork to the stored result. */
 export async function endFork(job: JobState, input: FanoutItemInput, toEnd: ItemToEnd): Promise<ItemSummary> {
-  const { generation, sandboxId, outcome, errorCode } = toEnd;
+  const { generation, sandboxId, outcome, errorCode, failureClass, wasPrompted } = toEnd;
   return CancellationScope.nonCancellable(async () => {
     const error = await endForkAsRequested(job, toEnd);
     const {
@@ -37,6 +37,8 @@ export async function endFork(job: JobState, input: FanoutItemInput, toEnd: Item
       index: input.index,
       generation,
       outcome,
+      failureClass,
+      wasPrompted,
       sandboxId,
       endedAsAsked: hasEndedAsRequested(ended, end),
       ...settled,

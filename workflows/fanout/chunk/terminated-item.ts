@@ -53,7 +53,9 @@ export async function terminatedItem(chunk: ChunkState, slot: Slot, error: unkno
     index,
     generation,
     outcome,
-    failureClass: failureClassOf({ outcome, error: lostError }),
+    // A stored result tells whose failure it was, if any.
+    failureClass: toEnd ? toEnd.failureClass : failureClassOf({ outcome, error: lostError }),
+    wasPrompted: toEnd?.wasPrompted,
     sandboxId,
     endedAsAsked: false,
     machineSeconds: costSeconds,
