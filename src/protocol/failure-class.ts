@@ -7,6 +7,7 @@ import { errorKindOf } from '../errors/sandflow-error-codes.js';
 import type { JobPhase } from './job/job-phases.js';
 import { type FailureClass, failureClasses, type ResultErrorCode, resultErrors } from './result-error-codes.js';
 
+type Ended = Record<'outcome', string> & Partial<Record<'errorCode' | 'failureClass', string | null>>;
 export type ByClass = Readonly<Partial<Record<FailureClass, number>>>;
 
 /** Codes of `sandflowErrors` that tell of the service. The others in results tell of sandflow and its stores. */
@@ -74,11 +75,7 @@ export function isOfOthers(failureClass: string | null | undefined): boolean {
 }
 
 /** A person stopped or deleted the sandbox, or has to find out what happened: nobody else decides to do it again. */
-const leftToPeople: ReadonlySet<string> = new Set<ResultErrorCode>([
-  'outcome_unknown',
-  'sandbox_stopped',
-  'sandbox_gone',
-]);
+const leftToPeople: ReadonlySet<string> = new Set(['outcome_unknown', 'sandbox_stopped', 'sandbox_gone']);
 
 /** True for a failure of others after which the same work may be done again without asking a person. */
 export function mayBeRepeated(failureClass: string | null | undefined, errorCode: string | null = null): boolean {
@@ -86,14 +83,8 @@ export function mayBeRepeated(failureClass: string | null | undefined, errorCode
 }
 
 /** True for such a failure that costs an item none of its retries. Who was blocked until the deadline would be again. */
-export function isExcused({ outcome, errorCode, failureClass }: Excusable): boolean {
+export function isExcused({ outcome, errorCode, failureClass }: Ended): boolean {
   return mayBeRepeated(failureClass, errorCode) && !(outcome === 'deadline_exceeded' && failureClass === 'service');
-}
-
-interface Excusable {
-  readonly outcome: string;
-  readonly errorCode: string | null;
-  readonly failureClass?: string | null | undefined;
 }
 
 /** How many of the failures are of others. */

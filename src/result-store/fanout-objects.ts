@@ -136,16 +136,13 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
     const result = await readStoredJson<ItemResult>(store, object.ref);
     const { generation, outcome, failureClass, job, machineSeconds, startsFrom = null } = result;
     const before: number = known?.machineSeconds ?? 0;
-    const toEnd = itemToEnd(result);
-    const errorCode = job?.error?.code ?? null;
-    if (isExcused({ outcome, errorCode, failureClass })) excused.push(generation);
+    const wasPrompted = result.wasPrompted ?? job?.prompts.some(({ status }) => status !== 'not_sent') ?? true;
+    const told = { generation, outcome, failureClass, wasPrompted, errorCode: job?.error?.code ?? null };
+    const toEnd = itemToEnd(result, told);
+    if (isExcused(told)) excused.push(generation);
     known = {
       index,
-      generation,
-      outcome,
-      failureClass,
-      errorCode,
-      wasPrompted: mayHavePrompted(result),
+      ...told,
       excused,
       machineSeconds: toEnd ? before : before + machineSeconds,
       newestSeconds: toEnd ? 0 : machineSeconds,
@@ -162,19 +159,13 @@ const finalStatuses: ReadonlySet<string> = new Set(['completed', 'failed', 'inte
  * Returns what is needed to end the fork of an item. Returns null if there is no fork, or if the result says that it
  * has ended.
  */
-function itemToEnd(result: ItemResult): ItemToEnd | null {
-  const { generation, outcome, failureClass, job, times } = result;
+function itemToEnd({ job, times }: ItemResult, told: Omit<ItemToEnd, 'sandboxId' | 'running'>): ItemToEnd | null {
   const sandboxId = job?.sandboxId ?? null;
   if (job === null || sandboxId === null || times.endedAt !== null) return null;
   const running = job.prompts.flatMap(({ status, promptId, conversationId }, at) =>
     finalStatuses.has(status) ? [] : { at, promptId, conversationId },
   );
-  const wasPrompted = mayHavePrompted(result);
-  return { generation, sandboxId, outcome, errorCode: job.error?.code ?? null, failureClass, wasPrompted, running };
-}
-
-function mayHavePrompted({ job }: ItemResult): boolean {
-  return job?.prompts.some(({ status }) => status !== 'not_sent') ?? true;
+  return { ...told, sandboxId, running };
 }
 
 /**

@@ -247,9 +247,9 @@ export type Resumption =
     };
 
 /** What the result store knows of an item that has ended at least once: of its newest generation that has. */
-export interface KnownItem extends Pick<ItemResult, 'index' | 'generation' | 'outcome' | 'failureClass'> {
+export interface KnownItem
+  extends Pick<ItemResult, 'index' | 'generation' | 'outcome' | 'failureClass' | 'wasPrompted'> {
   readonly errorCode: string | null;
-  readonly wasPrompted?: boolean;
   /** The generations whose failure costs none of the retries. */
   readonly excused?: readonly number[];
   /** Total of all generations whose forks have ended. */

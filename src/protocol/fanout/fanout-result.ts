@@ -29,6 +29,8 @@ export interface ItemResult {
   readonly outcome: ItemOutcome;
   /** Whose failure that is; null if it completed or never started. Absent in results of earlier versions. */
   readonly failureClass?: FailureClass | null;
+  /** False if no prompt can have been sent. Absent: unknown, or in results of earlier versions. */
+  readonly wasPrompted?: boolean;
   /** The labels of the item; empty if it has none. */
   readonly labels: Readonly<Record<string, string>>;
   /** Machine size of the fork. */
@@ -62,10 +64,8 @@ export interface EarlierAttempt {
 
 /** The result of an item's workflow; the full result is in the result store. */
 export interface ItemSummary
-  extends Pick<ItemResult, 'index' | 'generation' | 'outcome' | 'failureClass' | 'machineSeconds'>,
+  extends Pick<ItemResult, 'index' | 'generation' | 'outcome' | 'failureClass' | 'wasPrompted' | 'machineSeconds'>,
     Pick<JobResult, 'sandboxId' | 'apiCalls' | 'error'> {
-  /** False if no prompt can have been sent. Absent: unknown. */
-  readonly wasPrompted?: boolean;
   /** False if the fork did not end as requested. */
   readonly endedAsAsked: boolean;
   /** Reference to the full result in the result store; null if it was not stored. */

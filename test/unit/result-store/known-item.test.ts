@@ -26,3 +26,8 @@ it('passes on whose failure it was and whether it got a prompt, also to what end
     expect(item).toMatchObject({ ...told, toEnd: told });
   }
 });
+
+it('believes the result that an earlier run may have sent a prompt', async () => {
+  expect(await known({ wasPrompted: true })).toMatchObject({ wasPrompted: true });
+  expect(await known({})).toMatchObject({ wasPrompted: false });
+});

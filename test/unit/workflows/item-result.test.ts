@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { withEnding } from '../../../activities/fanout/store.js';
+import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import type { JobResult, PromptResult } from '../../../src/protocol/job/job-result.js';
 import { maxJobResultBytes, maxSteps } from '../../../src/protocol/limits.js';
 import { bytesOf, headLength } from '../../../src/protocol/stored-text.js';
 import { payloadBytes } from '../../../src/texts/length.js';
-import { endingOf, itemSummary, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
+import { endingOf, itemResult, itemSummary, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
 import { hasEndedAsRequested } from '../../../workflows/job/end/has-ended.js';
+import type { JobState } from '../../../workflows/job/job-state.js';
 import { answerRoom, truncateResult } from '../../../workflows/job/truncate-result.js';
 
 const stopped = (status: string) => ({ stopId: 'st_1', status, kept: null, error: null });
@@ -97,7 +99,7 @@ describe('the summary of an item', () => {
     ...({ kind: 'prompt', ...at, conversationId, why: 'It may still run.' } as const),
   }));
   const machine = { kind: 'sandbox', ...at, conversationId: null, why: 'The stop was not accepted.' } as const;
-  const options = { end: 'stop', unconfirmedName: null, isOfEarlierRun: false, resultRef: null, ending: null } as const;
+  const options = { end: 'stop', unconfirmedName: null, resultRef: null, ending: null } as const;
   const summaryOf = (left: JobResult['left']) => {
     const item = itemOf([]);
     const job = { ...item.job, ...at, left };
@@ -105,11 +107,12 @@ describe('the summary of an item', () => {
   };
 
   it('says whether a prompt may have been sent', () => {
-    const of = (statuses: readonly string[], isOfEarlierRun = false) =>
-      itemSummary(itemOf(statuses.map((status) => ({ ...prompt('p', 'answer'), status }))), {
-        ...options,
-        isOfEarlierRun,
-      });
+    const input = { job: {}, index: 0 } as unknown as FanoutItemInput;
+    const job = { carried: { generation: 1, reachedAtMs: {} }, sandbox: null } as unknown as JobState;
+    const of = (statuses: readonly string[], isOfEarlierRun = false) => {
+      const { job: result } = itemOf(statuses.map((status) => ({ ...prompt('p', 'answer'), status })));
+      return itemSummary(itemResult(input, job, result, { nowMs: 0, hasEnded: true, isOfEarlierRun }), options);
+    };
     expect(of(['not_sent', 'not_sent']).wasPrompted).toBe(false);
     expect(of(['unknown', 'not_sent']).wasPrompted).toBe(true);
     expect(of(['not_sent'], true).wasPrompted).toBe(true);

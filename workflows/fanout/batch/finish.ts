@@ -37,7 +37,6 @@ export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.error = result.error;
   batch.shortfall = result.shortfall;
   const { completed, items } = result.counts;
-  // Null replaces that of an earlier execution, which an earlier version may have passed on.
   recordOutcome(result, { counts: { completed, items }, failureClass: failureClassOf(result) });
   showAttributes({ outcome, blocked: null });
   countEnd('batch', result);

@@ -20,7 +20,8 @@ const lookEveryMs = 2_000;
 
 /** Ends the fork without prompting. Ignores cancels. Adds the end of the fork to the stored result. */
 export async function endFork(job: JobState, input: FanoutItemInput, toEnd: ItemToEnd): Promise<ItemSummary> {
-  const { generation, sandboxId, outcome, errorCode, failureClass, wasPrompted } = toEnd;
+  const { errorCode, running: _, ...known } = toEnd;
+  const { generation, sandboxId } = known;
   return CancellationScope.nonCancellable(async () => {
     const error = await endForkAsRequested(job, toEnd);
     const {
@@ -35,11 +36,7 @@ export async function endFork(job: JobState, input: FanoutItemInput, toEnd: Item
     const ended = { sandboxId, sandboxName: job.sandbox?.name ?? null, stop, deletion, left };
     return {
       index: input.index,
-      generation,
-      outcome,
-      failureClass,
-      wasPrompted,
-      sandboxId,
+      ...known,
       endedAsAsked: hasEndedAsRequested(ended, end),
       ...settled,
       ending: null,

@@ -53,7 +53,6 @@ export async function terminatedItem(chunk: ChunkState, slot: Slot, error: unkno
     index,
     generation,
     outcome,
-    // A stored result tells whose failure it was, if any.
     failureClass: toEnd ? toEnd.failureClass : failureClassOf({ outcome, error: lostError }),
     wasPrompted: toEnd?.wasPrompted,
     sandboxId,

@@ -13,6 +13,7 @@ import {
 } from '@temporalio/workflow';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import type { JobResult } from '../../../src/protocol/job/job-result.js';
 import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../../src/protocol/messages.js';
 import { cut, payloadBytes } from '../../../src/texts/length.js';
 import type { CarriedJob } from '../../job/carried-job.js';
@@ -43,8 +44,10 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
     return summary;
   }
   let before: StartedItemResult | undefined;
+  const itemSoFar = (soFar: JobResult, hasEnded: boolean) =>
+    itemResult(input, job, soFar, { nowMs: Date.now(), hasEnded, isOfEarlierRun: mayBeOfEarlierRun(job) });
   job.beforeEnd = (soFar) => {
-    before = itemResult(input, job, soFar, { nowMs: Date.now(), hasEnded: false });
+    before = itemSoFar(soFar, false);
     return { key: keyOf(input, before), content: before };
   };
   const result = await runJob(job);
@@ -55,12 +58,11 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
   }
   recordKeptFork(job);
   showAttributes({ outcome: result.outcome, sandbox: result.sandboxId, blocked: null });
-  const item = itemResult(input, job, result, { nowMs: Date.now(), hasEnded: true });
+  const item = itemSoFar(result, true);
   const ending = before && job.storedRef !== null ? endingOf(keyOf(input, item), before, item) : null;
   const resultRef = ending ? job.storedRef : await CancellationScope.nonCancellable(() => store(input, item));
   const { unconfirmedName } = job.carried;
-  const isOfEarlierRun = mayBeOfEarlierRun(job);
-  return itemSummary(item, { end: input.job.end, unconfirmedName, isOfEarlierRun, resultRef, ending });
+  return itemSummary(item, { end: input.job.end, unconfirmedName, resultRef, ending });
 }
 
 function keyOf({ resultPrefix }: FanoutItemInput, { generation }: StartedItemResult): string {

@@ -22,13 +22,14 @@ export type StartedItemResult = ItemResult & { readonly job: JobResult };
 
 /**
  * @param options.hasEnded false before the fork has ended; the rest of the result is already final
+ * @param options.isOfEarlierRun true if an earlier run may have sent prompts that this one does not know
  * @param options.nowMs end of an item whose fork is kept or did not end, in ms since the epoch
  */
 export function itemResult(
   input: FanoutItemInput,
   job: JobState,
   result: JobResult,
-  { nowMs, hasEnded }: { readonly nowMs: number; readonly hasEnded: boolean },
+  { nowMs, hasEnded, isOfEarlierRun }: Readonly<{ nowMs: number; hasEnded: boolean; isOfEarlierRun: boolean }>,
 ): StartedItemResult {
   const { batchId, itemId, index, labels, type, queuedAt } = input;
   const startsFrom = input.job.origin?.startsFrom;
@@ -43,6 +44,7 @@ export function itemResult(
     generation: job.carried.generation,
     outcome: result.outcome,
     failureClass: result.failureClass ?? null,
+    wasPrompted: isOfEarlierRun || result.prompts.some(({ status }) => status !== 'not_sent'),
     labels,
     type,
     ...(startsFrom && result.error?.code !== sourceChangedCode && { startsFrom }),
@@ -90,12 +92,11 @@ export function itemSummary(
   options: {
     readonly end: JobEnd;
     readonly unconfirmedName: string | null;
-    readonly isOfEarlierRun: boolean;
     readonly resultRef: string | null;
     readonly ending: ItemEnding | null;
   },
 ): ItemSummary {
-  const { index, generation, outcome, failureClass, job } = item;
+  const { index, generation, outcome, failureClass, wasPrompted, job } = item;
   const { error, sandboxId, apiCalls } = job;
   const left = leftOf(job, options);
   const endedAsAsked = !left.some(({ kind }) => kind === 'sandbox');
@@ -104,7 +105,7 @@ export function itemSummary(
     generation,
     outcome,
     failureClass,
-    wasPrompted: options.isOfEarlierRun || job.prompts.some(({ status }) => status !== 'not_sent'),
+    wasPrompted,
     sandboxId,
     endedAsAsked,
     machineSeconds: item.machineSeconds,
