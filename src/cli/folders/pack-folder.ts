@@ -78,7 +78,16 @@ export async function* packFolder(
   { partBytes = maxFileBytes }: { readonly partBytes?: number } = {},
 ): AsyncGenerator<Buffer> {
   const packed = create(
-    { cwd: folder, gzip: { portable: true }, portable: true, noMtime: true, noDirRecurse: true, strict: true },
+    {
+      cwd: folder,
+      gzip: { portable: true },
+      portable: true,
+      noMtime: true,
+      noDirRecurse: true,
+      strict: true,
+      // Each hard link is packed as a file: the library ends twice after a last entry that is a link, and crashes.
+      filter: (_, found) => Object.assign(found, { nlink: 1 }) === found,
+    },
     // With the prefix, a name that begins with @ is no archive to add.
     entries.length === 0 ? ['.'] : entries.map((path) => `./${path}`),
   );

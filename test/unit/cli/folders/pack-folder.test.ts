@@ -102,6 +102,21 @@ describe('packing a folder', () => {
     expect(await readdir(join(root, 'none'))).toEqual([]);
   });
 
+  it.each(['', 'text'])(
+    'packs hard links of a file with the content %j as files, the last entry too',
+    async (content) => {
+      const root = await temporaryDirectory();
+      const from = join(root, 'from');
+      await mkdir(from);
+      for (const path of ['a', 'p']) await writeFile(join(from, path), content);
+      for (const path of ['q', 'r']) await link(join(from, 'p'), join(from, path));
+      const archive = pieces(Buffer.concat(await packed(from)));
+      await unpackFolder(archive, join(root, 'to'), { sha256: null, replaces: false, taken: '' });
+      expect(await contentOf(join(root, 'to'))).toEqual(await contentOf(from));
+      expect((await lstat(join(root, 'to', 'q'))).nlink).toBe(1);
+    },
+  );
+
   it.each([
     ['../precious', /app\/d\/link is a link to \.\.\/precious/],
     ['/etc/passwd', /app\/d\/link is a link to \/etc\/passwd/],
