@@ -117,9 +117,11 @@ function printSummary(
   const after = [...(report.after ?? []), ...(report.always ?? [])];
   for (const run of after) io.stderr.write(`  at the end: ${checkText(run)}\n`);
   for (const file of report.files) {
-    const unsaved = file.error === null ? ` (save it with: --get ${pasteable(file.path, 'PATH')})` : `: ${file.error}`;
+    const unsaved = file.error === null ? ` (save it with: --get ${pasteable(file.path, 'PATH')})` : '';
     const where = file.localPath ? ` → ${file.localPath}` : unsaved;
-    io.stderr.write(`  ${oneLine(file.path)}${oneLine(where)}${marksOf(file)}\n`);
+    // A saved folder may lack something, too.
+    const why = file.error === null ? '' : `: ${file.error}`;
+    io.stderr.write(`  ${oneLine(file.path)}${oneLine(`${where}${why}`)}${marksOf(file)}\n`);
   }
   if (report.degraded) io.stderr.write(`${paint('yellow', `  ${wasDegradedText(report.degraded)}`)}\n`);
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);

@@ -286,6 +286,21 @@ describe('the output of a finished job', () => {
     expect(stderr.split('\n').filter((line) => line.includes('not there'))).toEqual(['  a: not there']);
   });
 
+  it('says what a saved folder lacks, after its place, with the exit code 1', async () => {
+    const file = {
+      path: 'out/',
+      size: 9,
+      sha256: null,
+      ref: 'r',
+      error: 'It was saved without x',
+      localPath: '/d/out',
+    };
+    const files = [{ ...file, partial: false, unchanged: null }];
+    const { stderr, exitCode } = await finished({ kind: 'ended', result: jobResult }, { files });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('  out/ → /d/out: It was saved without x\n');
+  });
+
   it.each([
     ['detached', 130],
     ['deadline', 4],
