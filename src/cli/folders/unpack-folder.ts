@@ -48,7 +48,11 @@ export async function unpackFolder(
       return leftOut;
     });
   } finally {
-    await removeTree(temporary);
+    // Entries in the queue of a refused archive fail under the old name, instead of filling what is removed.
+    const refused = `${temporary}.refused`;
+    await rename(temporary, refused).catch(() => undefined);
+    // An error here must not hide the reason why the archive was refused.
+    await removeTree(refused).catch(() => undefined);
   }
 }
 
@@ -60,6 +64,7 @@ async function unpack(
   const leftOut: string[] = [];
   const kept = { entries: 0, bytes: 0 };
   let problem: Error | undefined;
+  let last: ReadEntry | undefined;
   const takes = (entry: ReadEntry): boolean => {
     if (problem !== undefined) return false;
     kept.entries += 1;
@@ -72,6 +77,7 @@ async function unpack(
     if (!isKept) leftOut.push(entry.path);
     // No right to run as somebody else.
     if (entry.mode !== undefined) entry.mode &= 0o777;
+    if (isKept) last = entry;
     return isKept;
   };
   const unpacking = new Unpack({
@@ -90,16 +96,19 @@ async function unpack(
     });
   });
   const hash = createHash('sha256');
-  for await (const piece of archive) {
-    hash.update(piece);
-    if (problem === undefined && !unpacking.write(Buffer.from(piece)))
-      await Promise.race([new Promise((resolve) => void unpacking.once('drain', resolve)), ended]);
-    if (problem !== undefined) break;
-  }
-  if (problem === undefined) {
+  try {
+    for await (const piece of archive) {
+      hash.update(piece);
+      if (!unpacking.write(Buffer.from(piece)))
+        await Promise.race([new Promise((resolve) => void unpacking.once('drain', resolve)), ended]);
+      if (problem !== undefined) break;
+    }
+  } finally {
     unpacking.end();
-    await ended;
+    // After an error, the library leaves the file open.
+    last?.end();
   }
+  if (problem === undefined) await ended;
   if (problem !== undefined)
     throw new Error(`it cannot be unpacked: ${(problem as Error).message}`, { cause: problem });
   if (sha256 !== null && hash.digest('hex') !== sha256) throw new Error('its content differs from what was collected');

@@ -120,6 +120,24 @@ describe('an archive of a collected folder', () => {
     expect(await readdir(join(root, 'home'))).toEqual(['out', 'precious']);
   });
 
+  it('leaves no files behind if it is refused while many are being written, and names the reason', async () => {
+    const { unpack, root } = await home();
+    const many = Array.from({ length: 6_000 }, (_, at): Entry => ({ path: `d${at % 50}/${at}` }));
+    await expect(unpack(archiveOf(...many), { maxEntries: 5_000 })).rejects.toThrow('more than 5000 files');
+    const broken = archiveOf(...many);
+    broken.fill(0, broken.length - 2_000);
+    await expect(unpack(broken)).rejects.toThrow('it cannot be unpacked: ');
+    await expect(unpack(archiveOf(...many, { path: '../precious' }))).rejects.toThrow("contains '..'");
+    expect(await readdir(join(root, 'home'))).toEqual(['precious']);
+    const openFiles = async () => {
+      const found = await readdir('/proc/self/fd');
+      return (await Promise.all(found.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')))).filter((path) =>
+        path.startsWith(root),
+      );
+    };
+    if (process.platform === 'linux') await expect.poll(openFiles).toEqual([]);
+  });
+
   it("takes no other folder's place, but that of an empty one, and is saved again over itself", async () => {
     const { unpack, place } = await home();
     const archive = archiveOf(inner, { path: 'd/link', type: 'SymbolicLink', linkpath: '../a.txt' });
