@@ -9,8 +9,12 @@ import { type ReadEntry, Unpack } from 'tar';
 import { namingFullDisk } from '../../errors/disk-full.js';
 import { maxUnpackedBytes, maxUnpackedEntries } from '../../protocol/limits.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { cut } from '../../texts/length.js';
 import { isInnerLink } from './inner-link.js';
 import { listFolder, packFolder } from './pack-folder.js';
+
+/** What Linux takes as a path. */
+const maxPathBytes = 4_096;
 
 export interface UnpackOptions {
   /** In hex; null if unknown. */
@@ -29,15 +33,15 @@ export interface UnpackOptions {
 /**
  * @param archive a gzipped tar with names relative to the folder
  * @param place of the folder; the folder above it must exist
- * @returns the paths that were left out: links that lead out of the folder, names with a backslash, and what is neither a
- *   file, a folder nor a link
- * @throws Error if the archive is not whole, has names that lead out, is too large, or if the place is taken
+ * @returns a sentence about what was left out: links that lead out of the folder, names with a backslash, and what is
+ *   neither a file, a folder nor a link; null for nothing
+ * @throws Error if the archive is not whole, has names that lead out or are too long, is too large, or if the place is taken
  */
 export async function unpackFolder(
   archive: AsyncIterable<Uint8Array>,
   place: string,
   options: UnpackOptions,
-): Promise<readonly string[]> {
+): Promise<string | null> {
   const temporary = `${place}.${process.pid}.part`;
   await removeTree(temporary);
   try {
@@ -60,8 +64,9 @@ async function unpack(
   archive: AsyncIterable<Uint8Array>,
   cwd: string,
   { sha256, maxEntries = maxUnpackedEntries, maxBytes = maxUnpackedBytes }: UnpackOptions,
-): Promise<readonly string[]> {
-  const leftOut: string[] = [];
+): Promise<string | null> {
+  let firstLeftOut = '';
+  let leftOut = 0;
   const kept = { entries: 0, bytes: 0 };
   let problem: Error | undefined;
   let last: ReadEntry | undefined;
@@ -71,10 +76,15 @@ async function unpack(
     kept.bytes += entry.size;
     if (kept.entries > maxEntries) problem = new Error(`it has more than ${maxEntries} files and folders`);
     else if (kept.bytes > maxBytes) problem = new Error(`it has more than ${maxBytes} bytes`);
+    else if ([entry.path, entry.linkpath ?? ''].some((path) => Buffer.byteLength(path) > maxPathBytes))
+      problem = new Error(`it has a path or a link of more than ${maxPathBytes} bytes`);
     if (problem !== undefined) return false;
     // The library takes a backslash for a slash, here too.
     const isKept = !`${entry.path}${entry.linkpath ?? ''}`.includes('\\') && isKeptType(entry);
-    if (!isKept) leftOut.push(entry.path);
+    if (!isKept) {
+      leftOut += 1;
+      if (leftOut === 1) firstLeftOut = cut(entry.path, 200);
+    }
     // No right to run as somebody else.
     if (entry.mode !== undefined) entry.mode &= 0o777;
     if (isKept) last = entry;
@@ -112,7 +122,7 @@ async function unpack(
   if (problem !== undefined)
     throw new Error(`it cannot be unpacked: ${(problem as Error).message}`, { cause: problem });
   if (sha256 !== null && hash.digest('hex') !== sha256) throw new Error('its content differs from what was collected');
-  return leftOut;
+  return leftOut === 0 ? null : leftOutText(firstLeftOut, leftOut - 1);
 }
 
 /** An object of the result store, piece by piece if the store can. */
@@ -124,11 +134,9 @@ export async function* piecesOf(
   else yield await store.get(ref);
 }
 
-/** Says what `unpackFolder` left out; null for nothing. */
-export function leftOutText(paths: readonly string[]): string | null {
-  if (paths.length === 0) return null;
-  const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
-  return `It was saved without ${paths[0]}${more}: a link that leads out of the folder, a name with a backslash, or no file. The result store has all of it.`;
+function leftOutText(first: string, more: number): string {
+  const others = more === 0 ? '' : ` and ${more} more`;
+  return `It was saved without ${first}${others}: a link that leads out of the folder, a name with a backslash, or no file. The result store has all of it.`;
 }
 
 const keptTypes: ReadonlySet<string> = new Set([

@@ -9,7 +9,7 @@ import { makeFolders } from '../../os/make-folders.js';
 import type { CollectedFile } from '../../protocol/job/job-result.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { joinPair } from '../../texts/path-pair.js';
-import { leftOutText, piecesOf, unpackFolder } from '../folders/unpack-folder.js';
+import { piecesOf, unpackFolder } from '../folders/unpack-folder.js';
 import type { ReportedFile } from '../output/job-report.js';
 import { programName } from '../program-name.js';
 import { replaceFile } from '../replace-file.js';
@@ -82,7 +82,7 @@ async function saveFolder(
   if ((await lstat(path).catch(() => undefined))?.isSymbolicLink()) throw new Error('it is a link. Name another place');
   await namingFullDisk(path, () => makeFolders(dirname(path)));
   const options = { sha256, replaces: false, taken: takenFolderText(pair) };
-  return { localPath: path, leftOut: leftOutText(await unpackFolder(piecesOf(store, ref), path, options)) };
+  return { localPath: path, leftOut: await unpackFolder(piecesOf(store, ref), path, options) };
 }
 
 async function save(pair: GetPair, content: Buffer, cwd: string): Promise<string> {

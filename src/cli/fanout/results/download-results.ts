@@ -13,7 +13,7 @@ import type { FanoutReport } from '../../../report/fanout-report.js';
 import type { ReportContext } from '../../../report/overview.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import { reportWakes } from '../../../workflow-client/jobs/wake-report.js';
-import { leftOutText, piecesOf, unpackFolder } from '../../folders/unpack-folder.js';
+import { piecesOf, unpackFolder } from '../../folders/unpack-folder.js';
 import { withWholeResults } from '../../output/job-report.js';
 import { leftText } from '../../output/job-text.js';
 import { createPreviews } from '../../output/previews.js';
@@ -109,7 +109,7 @@ export async function downloadResults(
       if (content === undefined) {
         // What an earlier download has left there is of the same item.
         const leftOut = await unpackFolder(piecesOf(store, ref), place, { sha256, replaces: true, taken: '' });
-        if (leftOut.length > 0) problems.push(`${item.itemId}: ${path}: ${leftOutText(leftOut)}`);
+        if (leftOut !== null) problems.push(`${item.itemId}: ${path}: ${leftOut}`);
         files += 1;
         return place;
       }

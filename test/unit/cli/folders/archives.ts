@@ -4,7 +4,15 @@ import { Header } from 'tar';
 
 export interface Entry {
   readonly path: string;
-  readonly type?: 'File' | 'Directory' | 'SymbolicLink' | 'Link' | 'CharacterDevice' | 'BlockDevice' | 'FIFO';
+  readonly type?:
+    | 'File'
+    | 'Directory'
+    | 'SymbolicLink'
+    | 'Link'
+    | 'CharacterDevice'
+    | 'BlockDevice'
+    | 'FIFO'
+    | 'ExtendedHeader';
   readonly linkpath?: string;
   readonly mode?: number;
   readonly content?: string;
