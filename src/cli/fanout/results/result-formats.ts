@@ -1,4 +1,5 @@
 /** The results of a batch in formats that other programs read: predictions for SWE-bench, and JUnit XML for CI. */
+import { failureClassOf } from '../../../protocol/failure-class.js';
 import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 import { patchName } from '../../../protocol/job/patch-name.js';
 import { html, type Markup } from '../../../report/markup.js';
@@ -47,7 +48,7 @@ export function jUnitBegin(batchId: string, { seconds, ...counts }: JUnitCounts)
 
 export const jUnitEnd = '</testsuite>\n</testsuites>\n';
 
-/** One item as a test case: a failure is of the agent's work, an error of anything else. */
+/** One item as a test case: a failure is of the agent or of a check of its work, an error of anything else. */
 export function jUnitCase(item: ItemResult): string {
   const kind = kindOf(item);
   const { batchId, itemId, outcome, job } = item;
@@ -63,10 +64,12 @@ export function jUnitCase(item: ItemResult): string {
 
 const kinds = { failure: 'failures', error: 'errors', skipped: 'skipped' } as const;
 
-function kindOf({ outcome }: ItemResult): keyof typeof kinds | null {
+function kindOf({ outcome, failureClass }: ItemResult): keyof typeof kinds | null {
   if (outcome === 'completed') return null;
   if (outcome === 'not_started') return 'skipped';
-  return outcome === 'prompt_failed' ? 'failure' : 'error';
+  // Results of earlier versions have no class.
+  const whose = failureClass ?? failureClassOf({ outcome, error: null });
+  return whose === 'agent' || whose === 'check' ? 'failure' : 'error';
 }
 
 const secondsOf = ({ job }: ItemResult) => (job?.durationMs ?? 0) / 1_000;

@@ -46,6 +46,18 @@ describe('predictions', () => {
 });
 
 describe('JUnit XML', () => {
+  it.each([
+    ['deadline_exceeded', 'agent', 'failure'],
+    ['unverified', 'check', 'failure'],
+    ['unverified', undefined, 'failure'],
+    ['prompt_failed', 'provider', 'error'],
+    ['prompt_failed', null, 'failure'],
+    ['sandbox_failed', undefined, 'error'],
+  ] as const)('has %s of the class %s as %s', (outcome, failureClass, kind) => {
+    const one = { ...item('a', outcome), ...(failureClass !== undefined && { failureClass }) };
+    expect(jUnitCase(one as ItemResult)).toContain(`<${kind} `);
+  });
+
   it('tells failures of the agent from errors, with counts and durations, and a parser reads it', () => {
     const hostile = '</failure><evil a="1">\u0000\u001b[31m \ud800 &amp; \'"';
     const items = [
