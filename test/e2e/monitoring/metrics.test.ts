@@ -44,7 +44,11 @@ it.each([
   ['sandflow_work_ended', { kind: 'item', outcome: 'prompt_failed', class: 'agent' }, 2],
   ['sandflow_work_ended', { kind: 'retried_item' }, 2],
   ['sandflow_work_ended', { kind: 'batch' }, 1],
-  ['sandflow_work_ended', { kind: 'job', outcome: 'deadline_exceeded', failure: 'deadline_exceeded', class: 'service' }, 1],
+  [
+    'sandflow_work_ended',
+    { kind: 'job', outcome: 'deadline_exceeded', failure: 'deadline_exceeded', class: 'service' },
+    1,
+  ],
   ['sandflow_work_ended', { kind: 'cleanup' }, 1],
   ['sandflow_notifications_given_up', {}, 1],
   ['sandflow_cleanup_expiring', { policy: 'nightly' }, undefined],
