@@ -265,6 +265,8 @@ describe('an item whose workflow ran when a chunk took it over', () => {
     const running = startingItem(known('completed', 1), { isRunning: true, isLost: false, chunk });
     expect(running).toMatchObject({ state: 'running', generation: 1, settled: 1 });
     expect(slotOf(place, running, chunk).isAttached).toBe(true);
+    const broken = { ...known('sandbox_failed', 2), failureClass: 'machine', excused: [1, 2] } as const;
+    expect(startingItem(broken, { isRunning: true, isLost: false, chunk })).toMatchObject({ retried: 0, excused: 2 });
     const next = startingItem(null, { isRunning: true, isLost: false, chunk });
     expect(next).toMatchObject({ state: 'running', generation: 1, settled: 0 });
   });

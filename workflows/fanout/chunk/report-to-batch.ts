@@ -74,6 +74,7 @@ export function reportOf(chunk: ChunkState): ChunkReport {
   const list = { left: [...carried.left], leftMore: carried.leftMore };
   if (chunk.isOver) addLeft(list, unendedForks(chunk));
   const [blocked] = carried.blocked;
+  const byClass = chunk.byClass();
   return {
     chunk: input.chunk,
     attempt: input.attempt,
@@ -82,7 +83,7 @@ export function reportOf(chunk: ChunkState): ChunkReport {
     window: grant.window,
     running: running.length,
     byOutcome: chunk.byOutcome(),
-    byClass: chunk.byClass(),
+    ...(Object.keys(byClass).length > 0 && { byClass }),
     retried: carried.items.reduce((sum, { retried, excused = 0 }) => sum + retried + excused, 0),
     ...(carried.streak !== undefined && { streak: carried.streak }),
     ...(carried.permanent !== undefined && { permanent: carried.permanent }),

@@ -49,7 +49,8 @@ export function startingItem(
     // If the item has ended since, its result is the stored one.
     const generation = earlier?.generation ?? 1;
     const settled = earlier && !earlier.toEnd ? generation : 0;
-    const { retried, excused } = retriesOf({ ...earlier, generation });
+    const { retried } = retriesOf({ ...earlier, generation });
+    const { excused } = retriesOf({ ...earlier, generation: Math.max(generation, settled + 1) });
     return { ...freshItem, state: 'running', generation, settled, lookFirst: true, retried, excused };
   }
   if (earlier?.toEnd) {

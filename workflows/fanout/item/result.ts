@@ -104,7 +104,7 @@ export function itemSummary(
     index,
     generation,
     outcome,
-    failureClass,
+    ...(failureClass && { failureClass }),
     wasPrompted,
     sandboxId,
     endedAsAsked,
