@@ -83,7 +83,7 @@ export interface ChunkGrant {
   readonly isEnding: boolean;
   /** How many permanent failures of this chunk the batch knew of, and did not stop at. Never falls. Default: 0. */
   readonly answered?: number;
-  /** Set once items after the canaries may start. Needed only by a chunk with canaries. */
+  /** Set once items after the canaries may start. */
   readonly isProven?: true;
 }
 

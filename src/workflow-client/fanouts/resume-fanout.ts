@@ -2,6 +2,7 @@
 
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { fanoutPlaces } from '../../addresses/fanout-addresses.js';
+import { defaultBreaker } from '../../job-settings/batch-settings.js';
 import type { BatchInput, ChangedItems } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import { type FanoutPlace, storedChunks } from '../../result-store/fanout-objects.js';
@@ -75,7 +76,7 @@ export async function resumeFanout(
   if (results && hadItems && (await storedChunks(results, place)).size === 0)
     throw bad(`The result store no longer has the items of the batch "${batch.batchId}". Submit them as a new batch.`);
   const { carried: _, resume, batchKey: __, ...earlier } = first;
-  const policy = { ...earlier.policy, ...(plan?.only && goesOn), ...options.policy };
+  const policy = { breaker: defaultBreaker, ...earlier.policy, ...(plan?.only && goesOn), ...options.policy };
   const checked = parseFanoutInput({ ...earlier, policy });
   const kept = resume?.changed && { ...resume.changed, only: false };
   const changed = plan?.changes ? await storeChanges(plan, place, results) : kept;

@@ -22,7 +22,7 @@ import { ChildStartLimit } from '../child-start-limit.js';
 import { byClassPatch, heldPatch } from '../chunk/chunk-state.js';
 import { streakAfter } from '../failure-streak.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks, wasStarted, withKnown } from './chunk-record.js';
-import { countsOf, endedIn, sumOf } from './counts.js';
+import { countsOf, endedIn, failedIn, sumOf } from './counts.js';
 import { heldText } from './hold-decision.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
@@ -175,11 +175,13 @@ export class BatchState {
     const { streak: _, permanent: __, ...rest } = received;
     const isUnasked = received.streak !== undefined && !patched(heldPatch);
     const report = withKnown(isUnasked ? rest : received, record.report);
-    const endedBefore = endedIn(record.report);
+    const [before, isFirst] = [record.report, record.awaitsReport];
     if (!applyReport(record, report)) return;
-    const news = { ended: endedIn(report) - endedBefore, streak: report.streak ?? null };
+    // What ended before this execution counts no more. A chunk of an earlier one may tell no streak.
+    const isTold = report.streak !== undefined || failedIn(report) === failedIn(before);
+    const news = { ended: endedIn(report) - endedIn(before), streak: report.streak ?? null };
     const streak = streakAfter(carried.streak ?? null, news);
-    if (streak !== (carried.streak ?? null)) carried.streak = streak;
+    if (!isFirst && isTold && streak !== (carried.streak ?? null)) carried.streak = streak;
     record.report = keptReport(report);
     record.reportedAtMs = Date.now();
     this.leave(report.left);
@@ -278,7 +280,7 @@ export class BatchState {
       budget: this.budget,
       throttledUntil: isPaused ? new Date(pausedUntilMs).toISOString() : null,
       blocked: this.blocked,
-      ...(carried.held && { held: carried.held }),
+      ...(carried.held && (carried.ending === null || this.outcome !== null) && { held: carried.held }),
       outcome: this.outcome,
       shortfall: this.shortfall,
       error: this.error,

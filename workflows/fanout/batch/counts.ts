@@ -25,7 +25,7 @@ export function countsOf(chunks: readonly Counted[], isOver: boolean): FanoutCou
     byOutcome.not_started = (byOutcome.not_started ?? 0) + queued;
     queued = 0;
   }
-  const failed = totalOf(byOutcome, isFailure);
+  const failed = failedIn({ byOutcome });
   return { items, queued, running, completed: byOutcome.completed ?? 0, failed, retried, byOutcome, byClass };
 }
 
@@ -37,6 +37,10 @@ export function unfinished({ items, report }: Counted): number {
 /** Number of items that a chunk has reported as ended. */
 export function endedIn(report: Pick<ChunkReport, 'byOutcome'> | null): number {
   return totalOf(report?.byOutcome ?? {});
+}
+
+export function failedIn(report: Pick<ChunkReport, 'byOutcome'> | null): number {
+  return totalOf(report?.byOutcome ?? {}, isFailure);
 }
 
 /** Adds up the counts of several reports. */

@@ -49,7 +49,9 @@ export function requestReport(batch: BatchState, record: ChunkRecord): void {
   record.state = 'open';
   record.isAttached = true;
   record.awaitsReport = true;
-  record.sent = { ...record.sent, ...grant };
+  // If it was to be started, it has not received these.
+  const { answered: _, isProven: __, ...sent } = record.sent;
+  record.sent = { ...sent, ...grant };
   // Until the chunk reports its grant, assume that it holds the whole window and budget.
   record.charged = { window: Math.min(concurrency, record.items), budgetSeconds: budgetSeconds ?? 0 };
   send(batch, record, grant);

@@ -56,12 +56,13 @@ export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms) {
 }
 
 /** A held batch gives no answer, so that no item takes the place of one that failed. A chunk that starts has asked nothing. */
-function answerOf({ state, firstIndex, sent, report }: ChunkRecord, { isDraining, canaries, isProven }: GrantTerms) {
+function answerOf({ state, sent, report }: ChunkRecord, { isDraining, isProven }: GrantTerms) {
   const known = isDraining ? sent.answered : report?.permanent;
   const answered = state === 'waiting' ? 0 : (known ?? 0);
   return {
     ...(answered > 0 && { answered }),
-    ...(isProven && firstIndex < canaries && ({ isProven } as const)),
+    // A chunk of an earlier execution may have other canaries.
+    ...(isProven && ({ isProven } as const)),
   };
 }
 
