@@ -16,7 +16,7 @@ import { claimResultFolder, folderOf } from '../result-places.js';
 import { withBatch } from '../with-batch.js';
 import { withWholeAnswers, writeReport } from './download-results.js';
 import { createItemFolders } from './item-folders.js';
-import { countForJUnit, jUnitBegin, jUnitCase, jUnitEnd, noCounts, predictionOf } from './result-formats.js';
+import { jUnitOf, predictionOf } from './result-formats.js';
 
 /** In a format of other programs, they are those that are there when the command begins. */
 export function printResults(
@@ -28,20 +28,16 @@ export function printResults(
   return withBatch(context, {}, async (platform) => {
     const { deployment } = platform.config;
     const { batchKey } = await fanoutProgress(platform.temporal, { deployment, batchId });
-    const items = () => fanoutItemResults(platform.results, { deployment, batchId, batchKey });
+    const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey });
     const read = (ref: string) => platform.results.get(ref);
-    const counts = noCounts();
-    if (format === 'junit') {
-      for await (const item of items()) countForJUnit(counts, item);
-      if (!(await write(jUnitBegin(batchId, counts)))) return;
-    }
-    const textOf = async (item: ItemResult) => {
-      if (format === 'junit') return jUnitCase(item);
-      if (format === 'predictions') return `${await predictionOf(item, read, modelName)}\n`;
-      return `${jsonText(await withWholeAnswers(item, read))}\n`;
+    const textOf = async (item: ItemResult) =>
+      format === 'predictions'
+        ? `${await predictionOf(item, read, modelName)}\n`
+        : `${jsonText(await withWholeAnswers(item, read))}\n`;
+    const texts = async function* () {
+      for await (const item of items) yield await textOf(item);
     };
-    for await (const item of items()) if (!(await write(await textOf(item)))) return;
-    if (format === 'junit') await write(jUnitEnd);
+    for await (const text of format === 'junit' ? jUnitOf(batchId, items) : texts()) if (!(await write(text))) return;
   });
 }
 

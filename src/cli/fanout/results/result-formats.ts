@@ -31,25 +31,26 @@ interface JUnitCounts {
   seconds: number;
 }
 
-export const noCounts = (): JUnitCounts => ({ tests: 0, failures: 0, errors: 0, skipped: 0, seconds: 0 });
-
-export function countForJUnit(counts: JUnitCounts, item: ItemResult): void {
-  const kind = kindOf(item);
-  counts.tests += 1;
-  counts.seconds += secondsOf(item);
-  if (kind !== null) counts[kinds[kind]] += 1;
-}
-
-export function jUnitBegin(batchId: string, { seconds, ...counts }: JUnitCounts): string {
-  const { tests, failures, errors, skipped } = counts;
+/** Reads the items once: those of a batch that runs may have other results the next time. */
+export async function* jUnitOf(batchId: string, items: AsyncIterable<ItemResult>): AsyncGenerator<string> {
+  const counts: JUnitCounts = { tests: 0, failures: 0, errors: 0, skipped: 0, seconds: 0 };
+  const cases: string[] = [];
+  for await (const item of items) {
+    const kind = kindOf(item);
+    counts.tests += 1;
+    counts.seconds += secondsOf(item);
+    if (kind !== null) counts[kinds[kind]] += 1;
+    cases.push(jUnitCase(item));
+  }
+  const { tests, failures, errors, skipped, seconds } = counts;
   const suite = html`<testsuite name="${clean(batchId)}" tests="${tests}" failures="${failures}" errors="${errors}" skipped="${skipped}" time="${seconds.toFixed(3)}">`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suite.html}\n`;
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suite.html}\n`;
+  yield* cases;
+  yield '</testsuite>\n</testsuites>\n';
 }
-
-export const jUnitEnd = '</testsuite>\n</testsuites>\n';
 
 /** One item as a test case: a failure is of the agent or of a check of its work, an error of anything else. */
-export function jUnitCase(item: ItemResult): string {
+function jUnitCase(item: ItemResult): string {
   const kind = kindOf(item);
   const { batchId, itemId, outcome, job } = item;
   const why = clean(job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error ?? outcome);

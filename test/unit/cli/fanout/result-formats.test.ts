@@ -1,13 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import {
-  countForJUnit,
-  jUnitBegin,
-  jUnitCase,
-  jUnitEnd,
-  noCounts,
-  predictionOf,
-} from '../../../../src/cli/fanout/results/result-formats.js';
+import { jUnitOf, predictionOf } from '../../../../src/cli/fanout/results/result-formats.js';
 import type { ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
 
 type Outcome = ItemResult['outcome'];
@@ -45,6 +38,16 @@ describe('predictions', () => {
   });
 });
 
+/** The items can be read once only: the next time they may differ. */
+async function jUnit(items: readonly ItemResult[]): Promise<string> {
+  const once = (async function* () {
+    yield* items;
+  })();
+  let xml = '';
+  for await (const text of jUnitOf('night & day', once)) xml += text;
+  return xml;
+}
+
 describe('JUnit XML', () => {
   it.each([
     ['deadline_exceeded', 'agent', 'failure'],
@@ -53,12 +56,12 @@ describe('JUnit XML', () => {
     ['prompt_failed', 'provider', 'error'],
     ['prompt_failed', null, 'failure'],
     ['sandbox_failed', undefined, 'error'],
-  ] as const)('has %s of the class %s as %s', (outcome, failureClass, kind) => {
+  ] as const)('has %s of the class %s as %s', async (outcome, failureClass, kind) => {
     const one = { ...item('a', outcome), ...(failureClass !== undefined && { failureClass }) };
-    expect(jUnitCase(one as ItemResult)).toContain(`<${kind} `);
+    expect(await jUnit([one as ItemResult])).toContain(`<${kind} `);
   });
 
-  it('tells failures of the agent from errors, with counts and durations, and a parser reads it', () => {
+  it('tells failures of the agent from errors, with counts and durations, and a parser reads it', async () => {
     const hostile = '</failure><evil a="1">\u0000\u001b[31m \ud800 &amp; \'"';
     const items = [
       item('ok', 'completed'),
@@ -67,9 +70,7 @@ describe('JUnit XML', () => {
       item('late', 'deadline_exceeded'),
       item('never', 'not_started'),
     ];
-    const counts = noCounts();
-    for (const one of items) countForJUnit(counts, one);
-    const xml = `${jUnitBegin('night & day', counts)}${items.map(jUnitCase).join('')}${jUnitEnd}`;
+    const xml = await jUnit(items);
     const parse = `
 import json, sys, xml.etree.ElementTree as tree
 suite = tree.fromstring(sys.stdin.buffer.read()).find('testsuite')
