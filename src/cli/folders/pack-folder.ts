@@ -1,5 +1,5 @@
 /** Packs a folder of `--put` with its modes, as a gzipped tar whose names are relative to it. */
-import { lstat, readdir, readlink } from 'node:fs/promises';
+import { access, constants, lstat, readdir, readlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { create } from 'tar';
 import { maxFileBytes } from '../../contract/workflow-safe/limits.js';
@@ -17,8 +17,8 @@ export interface FolderList {
  * Lists what will be packed: files, folders and links inside the folder, hidden ones and `.git` too.
  * @param shown the folder as the user named it
  * @param refuse makes the error from a message
- * @throws what `refuse` makes: for a link that leads out, for what is neither a file, a folder nor a link, for a name that
- *   is not UTF-8, and past the limits
+ * @throws what `refuse` makes: for a link that leads out, for what is neither a file, a folder nor a link, for what
+ *   cannot be read, for a name that is not UTF-8, and past the limits
  */
 export async function listFolder(
   folder: string,
@@ -48,6 +48,9 @@ export async function listFolder(
             `${innerShown} is a link to ${target}, which leads out of the folder, or may. Remove it, or put its target.`,
           );
       } else if (found.isFile()) {
+        await access(join(folder, inner), constants.R_OK).catch((cause: unknown) => {
+          throw refuse(`${innerShown} cannot be read. Check its permissions.`, cause);
+        });
         bytes += found.size;
         if (found.size > largest.bytes) largest = { path: innerShown, bytes: found.size };
       } else throw refuse(`${innerShown} is neither a file, a folder nor a link. Remove it.`);
@@ -91,6 +94,8 @@ export async function* packFolder(
     // With the prefix, a name that begins with @ is no archive to add.
     entries.length === 0 ? ['.'] : entries.map((path) => `./${path}`),
   );
+  // The iterator listens only while it is asked. It throws an error of before, if something has listened then.
+  packed.on('error', () => undefined);
   let pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of packed as AsyncIterable<Buffer>) {

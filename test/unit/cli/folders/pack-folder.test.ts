@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmod, link, lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -116,6 +117,26 @@ describe('packing a folder', () => {
       expect((await lstat(join(root, 'to', 'q'))).nlink).toBe(1);
     },
   );
+
+  it('throws the error of a file that is gone, also while its consumer does something else', async () => {
+    const root = await temporaryDirectory();
+    for (const path of ['a', 'b']) await writeFile(join(root, path), randomBytes(300_000));
+    const parts = packFolder(root, { entries: ['a', 'b', 'gone'] }, { partBytes: 100 });
+    await parts.next();
+    // The file system answers meanwhile.
+    for (let turn = 0; turn < 20; turn += 1) await lstat(root);
+    await new Promise((resolve) => setImmediate(resolve));
+    const all = async () => {
+      for await (const _ of parts);
+    };
+    await expect(all()).rejects.toThrow('ENOENT');
+  });
+
+  it.skipIf(process.getuid?.() === 0)('refuses a file that cannot be read, before anything starts', async () => {
+    const root = await temporaryDirectory();
+    await writeFile(join(root, 'secret'), '', { mode: 0 });
+    await expect(list(root)).rejects.toThrow('app/secret cannot be read. Check its permissions.');
+  });
 
   it.each([
     ['../precious', /app\/d\/link is a link to \.\.\/precious/],
