@@ -3,7 +3,7 @@
  * trusted. It is unpacked beside its place and renamed once it is whole: no file outside is touched, and no reader sees
  * half a folder.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { type ReadEntry, Unpack } from 'tar';
 import { namingFullDisk } from '../../errors/disk-full.js';
@@ -42,8 +42,7 @@ export async function unpackFolder(
   place: string,
   options: UnpackOptions,
 ): Promise<string | null> {
-  const temporary = `${place}.${process.pid}.part`;
-  await removeTree(temporary);
+  const temporary = `${place}.${randomUUID()}.part`;
   try {
     return await namingFullDisk(place, async () => {
       await mkdir(temporary);
@@ -159,7 +158,15 @@ async function take(temporary: string, place: string, { replaces, taken }: Unpac
     const isSame = async () => (await digestOf(place)) === (await digestOf(temporary));
     if (there.isDirectory() && !replaces && (await isSame().catch(() => false))) return;
     if (!replaces) throw new Error(taken);
-    await removeTree(place);
+    // A kill at any moment leaves one of them whole.
+    const old = `${temporary}.old`;
+    await rename(place, old);
+    await rename(temporary, place).catch(async (error: unknown) => {
+      await rename(old, place);
+      throw error;
+    });
+    await removeTree(old);
+    return;
   }
   await rename(temporary, place);
 }
