@@ -98,8 +98,14 @@ async function unpack(
     maxDecompressionRatio: Number.POSITIVE_INFINITY,
     filter: (_, entry) => takes(entry as ReadEntry),
   });
+  let hasEnd = false;
+  unpacking.on('eof', () => {
+    hasEnd = true;
+  });
   const ended = new Promise<void>((resolve) => {
     unpacking.on('close', resolve).on('error', (error: unknown) => {
+      // For the library, an archive of an empty folder is none.
+      if (hasEnd && kept.entries === 0 && (error as { tarCode?: string }).tarCode === 'TAR_BAD_ARCHIVE') return;
       problem ??= error as Error;
       resolve();
     });

@@ -109,6 +109,12 @@ describe('an archive of a collected folder', () => {
     await untouched();
   });
 
+  it('without entries is an empty folder', async () => {
+    const { unpack, place } = await home();
+    expect(await unpack(archiveOf())).toBeNull();
+    expect(await readdir(place)).toEqual([]);
+  });
+
   it('is bounded, in files and in bytes, before it fills the disk', async () => {
     const { unpack, root } = await home();
     const many = Array.from({ length: 20 }, (_, at): Entry => ({ path: `${at}`, content: 'x' }));
