@@ -2,21 +2,22 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isFolderPath } from '../../../contract/workflow-safe/folder-path.js';
-import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 import { fanoutItemResults } from '../../../result-store/index.js';
 import { fanoutProgress } from '../../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../../command.js';
+import { exitCodes } from '../../exit-codes.js';
 import { jsonText } from '../../output/json.js';
 import { createPacedWrite } from '../../output/paced-output.js';
 import { createPreviews } from '../../output/previews.js';
 import { readReportContext } from '../../output/report-context.js';
 import { pathInside } from '../../place-below.js';
+import { plural } from '../../units.js';
 import type { resultFormats } from '../options.js';
 import { claimResultFolder, folderOf } from '../result-places.js';
 import { withBatch } from '../with-batch.js';
 import { withWholeAnswers, writeReport } from './download-results.js';
 import { createItemFolders } from './item-folders.js';
-import { jUnitOf, predictionOf } from './result-formats.js';
+import { jUnitOf, lacksPatch, predictionOf } from './result-formats.js';
 
 /** In a format of other programs, they are those that are there when the command begins. */
 export function printResults(
@@ -30,14 +31,21 @@ export function printResults(
     const { batchKey } = await fanoutProgress(platform.temporal, { deployment, batchId });
     const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey });
     const read = (ref: string) => platform.results.get(ref);
-    const textOf = async (item: ItemResult) =>
-      format === 'predictions'
-        ? `${await predictionOf(item, read, modelName)}\n`
-        : `${jsonText(await withWholeAnswers(item, read))}\n`;
+    let withoutPatch = 0;
     const texts = async function* () {
-      for await (const item of items) yield await textOf(item);
+      for await (const item of items) {
+        if (format === 'predictions') {
+          if (lacksPatch(item)) withoutPatch += 1;
+          yield `${await predictionOf(item, read, modelName)}\n`;
+        } else yield `${jsonText(await withWholeAnswers(item, read))}\n`;
+      }
     };
     for await (const text of format === 'junit' ? jUnitOf(batchId, items) : texts()) if (!(await write(text))) return;
+    if (withoutPatch === 0) return;
+    context.exitCode = exitCodes.otherOutcome;
+    context.io.stderr.write(
+      `${plural(withoutPatch, 'item')} that completed or cannot be read by this version: no patch. It counts as not resolved. Start a batch with --get-diff for patches.\n`,
+    );
   });
 }
 

@@ -10,17 +10,24 @@ import { html, type Markup } from '../../../report/markup.js';
  * @throws the error of the result store for a patch that it cannot read
  */
 export async function predictionOf(
-  { itemId, labels, job }: ItemResult,
+  item: ItemResult,
   read: (ref: string) => Promise<Buffer>,
   model: string | undefined,
 ): Promise<string> {
-  const ref = job?.files.find(({ path }) => path === patchName)?.ref ?? null;
+  const { itemId, labels } = item;
+  const ref = patchRefOf(item);
   return JSON.stringify({
     instance_id: itemId,
     model_name_or_path: model ?? labels.model ?? 'sandflow',
     model_patch: ref === null ? '' : (await read(ref)).toString('utf8'),
   });
 }
+
+const patchRefOf = ({ job }: ItemResult) => job?.files.find(({ path }) => path === patchName)?.ref ?? null;
+
+/** True for an item that should have a patch, or may have one: it would count as not resolved. */
+export const lacksPatch = (item: ItemResult) =>
+  item.unreadable !== undefined || (item.outcome === 'completed' && patchRefOf(item) === null);
 
 /** The numbers that JUnit XML has before its cases. */
 interface JUnitCounts {

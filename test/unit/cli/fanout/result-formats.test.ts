@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { jUnitOf, predictionOf } from '../../../../src/cli/fanout/results/result-formats.js';
+import { jUnitOf, lacksPatch, predictionOf } from '../../../../src/cli/fanout/results/result-formats.js';
 import type { ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
 
 type Outcome = ItemResult['outcome'];
@@ -36,6 +36,16 @@ describe('predictions', () => {
       model_name_or_path: 'sandflow',
     });
   });
+});
+
+it.each([
+  ['a completed item without a patch', item('a', 'completed'), true],
+  ['an item that this version cannot read', { ...item('a', 'outcome_unknown'), job: null, unreadable: 'no' }, true],
+  ['a completed item with a patch', item('a', 'completed', { ref: 'r' }), false],
+  ['a failed item', item('a', 'prompt_failed'), false],
+  ['an item that never started', item('a', 'not_started'), false],
+])('says that %s needs a warning, or not', (_, one, lacks) => {
+  expect(lacksPatch(one)).toBe(lacks);
 });
 
 /** The items can be read once only: the next time they may differ. */
