@@ -88,8 +88,9 @@ export async function* packFolder(
       noMtime: true,
       noDirRecurse: true,
       strict: true,
-      // Each hard link is packed as a file: the library ends twice after a last entry that is a link, and crashes.
-      filter: (_, found) => Object.assign(found, { nlink: 1 }) === found,
+      // No right to run as somebody else. And each hard link is packed as a file: the library ends twice after a last
+      // entry that is a link, and crashes.
+      filter: (_, found) => Object.assign(found, { nlink: 1, mode: (found.mode ?? 0) & ~0o7000 }) === found,
     },
     // With the prefix, a name that begins with @ is no archive to add.
     entries.length === 0 ? ['.'] : entries.map((path) => `./${path}`),

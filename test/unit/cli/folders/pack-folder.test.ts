@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, link, lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isInnerLink } from '../../../../src/cli/folders/inner-link.js';
@@ -117,6 +118,15 @@ describe('packing a folder', () => {
       expect((await lstat(join(root, 'to', 'q'))).nlink).toBe(1);
     },
   );
+
+  it('packs no right to run as somebody else', async () => {
+    const root = await temporaryDirectory();
+    await writeFile(join(root, 'run'), '');
+    await chmod(join(root, 'run'), 0o6755);
+    const tar = gunzipSync(Buffer.concat(await packed(root)));
+    // The mode of the header.
+    expect(tar.toString('latin1', 100, 107).trim()).toBe('000755');
+  });
 
   it('throws the error of a file that is gone, also while its consumer does something else', async () => {
     const root = await temporaryDirectory();
