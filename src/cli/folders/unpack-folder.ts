@@ -42,7 +42,7 @@ export async function unpackFolder(
   place: string,
   options: UnpackOptions,
 ): Promise<string | null> {
-  const temporary = `${place}.${randomUUID()}.part`;
+  const temporary = `${place}.${randomUUID().slice(0, 8)}.part`;
   try {
     return await namingFullDisk(place, async () => {
       await mkdir(temporary);
@@ -51,11 +51,11 @@ export async function unpackFolder(
       return leftOut;
     });
   } finally {
-    // Entries in the queue of a refused archive fail under the old name, instead of filling what is removed.
+    // What is still in the queue of a refused archive finds no folder of the old name. No error hides the reason.
     const refused = `${temporary}.refused`;
-    await rename(temporary, refused).catch(() => undefined);
-    // An error here must not hide the reason why the archive was refused.
-    await removeTree(refused).catch(() => undefined);
+    await rename(temporary, refused)
+      .then(() => removeTree(refused))
+      .catch(() => undefined);
   }
 }
 
@@ -64,8 +64,7 @@ async function unpack(
   cwd: string,
   { sha256, maxEntries = maxUnpackedEntries, maxBytes = maxUnpackedBytes }: UnpackOptions,
 ): Promise<string | null> {
-  let firstLeftOut = '';
-  let leftOut = 0;
+  const leftOut = { first: '', count: 0 };
   const kept = { entries: 0, bytes: 0 };
   let problem: Error | undefined;
   let last: ReadEntry | undefined;
@@ -81,8 +80,8 @@ async function unpack(
     // The library takes a backslash for a slash, here too.
     const isKept = !`${entry.path}${entry.linkpath ?? ''}`.includes('\\') && isKeptType(entry);
     if (!isKept) {
-      leftOut += 1;
-      if (leftOut === 1) firstLeftOut = cut(entry.path, 200);
+      leftOut.count += 1;
+      leftOut.first ||= cut(entry.path, 200);
     }
     // No right to run as somebody else.
     if (entry.mode !== undefined) entry.mode &= 0o777;
@@ -127,7 +126,9 @@ async function unpack(
   if (problem !== undefined)
     throw new Error(`it cannot be unpacked: ${(problem as Error).message}`, { cause: problem });
   if (sha256 !== null && hash.digest('hex') !== sha256) throw new Error('its content differs from what was collected');
-  return leftOut === 0 ? null : leftOutText(firstLeftOut, leftOut - 1);
+  if (leftOut.count === 0) return null;
+  const more = leftOut.count === 1 ? '' : ` and ${leftOut.count - 1} more`;
+  return `It was saved without ${leftOut.first}${more}: a link that leads out of the folder, a name with a backslash, or no file. The result store has all of it.`;
 }
 
 /** An object of the result store, piece by piece if the store can. */
@@ -137,11 +138,6 @@ export async function* piecesOf(
 ): AsyncGenerator<Uint8Array> {
   if (store.getStream) yield* store.getStream(ref);
   else yield await store.get(ref);
-}
-
-function leftOutText(first: string, more: number): string {
-  const others = more === 0 ? '' : ` and ${more} more`;
-  return `It was saved without ${first}${others}: a link that leads out of the folder, a name with a backslash, or no file. The result store has all of it.`;
 }
 
 const keptTypes: ReadonlySet<string> = new Set([

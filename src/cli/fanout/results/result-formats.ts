@@ -29,18 +29,9 @@ const patchRefOf = ({ job }: ItemResult) => job?.files.find(({ path }) => path =
 export const lacksPatch = (item: ItemResult) =>
   item.unreadable !== undefined || (item.outcome === 'completed' && patchRefOf(item) === null);
 
-/** The numbers that JUnit XML has before its cases. */
-interface JUnitCounts {
-  tests: number;
-  failures: number;
-  errors: number;
-  skipped: number;
-  seconds: number;
-}
-
 /** Reads the items once: those of a batch that runs may have other results the next time. */
 export async function* jUnitOf(batchId: string, items: AsyncIterable<ItemResult>): AsyncGenerator<string> {
-  const counts: JUnitCounts = { tests: 0, failures: 0, errors: 0, skipped: 0, seconds: 0 };
+  const counts = { tests: 0, failures: 0, errors: 0, skipped: 0, seconds: 0 };
   const cases: string[] = [];
   for await (const item of items) {
     const kind = kindOf(item);
@@ -49,8 +40,8 @@ export async function* jUnitOf(batchId: string, items: AsyncIterable<ItemResult>
     if (kind !== null) counts[kinds[kind]] += 1;
     cases.push(jUnitCase(item));
   }
-  const { tests, failures, errors, skipped, seconds } = counts;
-  const suite = html`<testsuite name="${clean(batchId)}" tests="${tests}" failures="${failures}" errors="${errors}" skipped="${skipped}" time="${seconds.toFixed(3)}">`;
+  const time = counts.seconds.toFixed(3);
+  const suite = html`<testsuite name="${clean(batchId)}" tests="${counts.tests}" failures="${counts.failures}" errors="${counts.errors}" skipped="${counts.skipped}" time="${time}">`;
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suite.html}\n`;
   yield* cases;
   yield '</testsuite>\n</testsuites>\n';
