@@ -133,8 +133,8 @@ describe('packing a folder', () => {
     const files = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const path of files) await writeFile(join(root, path), randomBytes(300_000));
     const all = async () => {
+      // The file system answers meanwhile.
       for await (const _ of packFolder(root, { entries: [...files, 'gone'] }, { partBytes: 100_000 }))
-        // The file system answers meanwhile.
         for (let turn = 0; turn < 20; turn += 1) await lstat(root);
     };
     await expect(all()).rejects.toThrow('ENOENT');
