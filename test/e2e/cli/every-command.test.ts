@@ -136,7 +136,9 @@ describe('the built command line', () => {
     expect((await stat(join(home, 'saved/files/one/out/make'))).mode & 0o777).toBe(0o755);
     const results = ['fanout', 'results', 'folders-batch', '--format'];
     const prediction = { instance_id: 'one', model_name_or_path: 'mine', model_patch: '' };
-    expect(JSON.parse(await bench.done(...results, 'predictions', '--model-name', 'mine'))).toEqual(prediction);
+    const predicted = await bench.run([...results, 'predictions', '--model-name', 'mine']);
+    expect(JSON.parse(predicted.stdout)).toEqual(prediction);
+    expect([predicted.exitCode, predicted.stderr]).toEqual([1, expect.stringContaining('1 item that completed')]);
     expect(await bench.done(...results, 'junit')).toContain('<testcase classname="folders-batch" name="one" time="');
   });
 
