@@ -214,7 +214,7 @@ export interface CarriedChunk {
   sourceError: JobError | null;
   /** True if the chunk ends early, even if its grants allow more. */
   isCut: boolean;
-  /** Number of reports sent. */
+  /** Number of the last report; it grows with each, also over resets. */
   reports: number;
   /** The first few entries that need attention; `leftMore` counts the others. */
   readonly left: LeftBehind[];

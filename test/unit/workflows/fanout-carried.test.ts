@@ -26,7 +26,7 @@ function busiest(chunk: number): ChunkRecord {
   const report: ChunkReport = {
     chunk,
     attempt: 3,
-    report: 12_345,
+    report: 1_800_000_000_000,
     seq: nowMs,
     window: 87,
     running: 87,

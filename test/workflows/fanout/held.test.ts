@@ -1,6 +1,6 @@
 /** Batches that start no more items because these fail alike, on a real server. Tier: temporal. */
 import { Client, type WorkflowClientInterceptor, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { jobWorkflowId } from '../../../src/addresses/addresses.js';
 import {
   cancelFanout,
@@ -8,12 +8,10 @@ import {
   fanoutProgress,
 } from '../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../src/workflow-client/fanouts/resume-fanout.js';
-import type { FanoutItem } from '../../../workflows/index.js';
 import { openListener } from '../notification/listener.js';
 import { createStand, deployment, patient, type Stand } from '../workflow-harness.js';
 import {
   archivedSandbox,
-  batchOf,
   chunkOf,
   ended,
   fanoutInput,
@@ -25,6 +23,7 @@ import {
   submit,
   submitInChunks,
 } from './fanout-harness.js';
+import { heldBatch, refused } from './held-batches.js';
 
 let stand: Stand;
 let sandboxId: string;
@@ -34,19 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-/** Items whose prompt the service refuses for good. */
-const refused = (count: number): FanoutItem[] =>
-  Array.from({ length: count }, (_, at) => ({ id: `refused-${at}`, prompts: [{ prompt: 'hi', provider: 'nobody' }] }));
-
-/** The batch once it is held and no item runs. */
-async function held(batch: FanoutAddress, since?: string) {
-  return vi.waitFor(async () => {
-    const progress = await fanoutProgress(stand.client, batch);
-    expect(progress.held?.since ?? since).not.toBe(since);
-    expect(progress.counts.running).toBe(0);
-    return progress;
-  }, patient);
-}
+const held = (batch: FanoutAddress, since?: string) => heldBatch(stand, batch, since);
 
 const resume = (batch: FanoutAddress) => resumeFanout(stand.client, batch, { taskQueue: stand.taskQueue });
 
@@ -150,53 +137,4 @@ describe.concurrent('a batch', () => {
     expect(result).toMatchObject({ outcome: 'partly_failed', counts: { completed: 3, failed: 7 } });
     expect(result.held).toBeUndefined();
   });
-});
-
-/** Starts the newest run of a workflow again from its first workflow task. */
-async function resetToStart(workflowId: string): Promise<void> {
-  const { runId } = await stand.client.workflow.getHandle(workflowId).describe();
-  const history = await stand.client.workflow.getHandle(workflowId, runId).fetchHistory();
-  const completed = history.events?.find(({ workflowTaskCompletedEventAttributes: done }) => done != null);
-  await stand.client.workflowService.resetWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId, runId },
-    workflowTaskFinishEventId: completed?.eventId,
-    requestId: `reset-${runId}`,
-    reason: 'test',
-  });
-}
-
-it('a held batch stays held through continue-as-new, a worker that is killed, and resets of batch and chunk', async () => {
-  const policy = { concurrency: 3, breaker: 2 };
-  const input = fanoutInput(source(sandboxId), { policy, pace: { maxHistoryEvents: 60 } });
-  await submitInChunks(stand, input, [...refused(6), ...items(6)], 3);
-  const before = await held(input);
-  expect(before.held).toMatchObject({ by: 'breaker', outcome: 'rejected' });
-  const started = forks(stand, input).length;
-  expect(started).toBeLessThanOrEqual(4);
-  const { runId, raw } = await batchOf(stand, input).describe();
-  expect(runId, 'the batch has not continued as new').not.toBe(raw.workflowExecutionInfo?.firstRunId);
-
-  await stand.restartWorker(async () => {
-    await resetToStart(batchOf(stand, input).workflowId);
-    await resetToStart(chunkOf(stand, input, 0).workflowId);
-  });
-  // Temporal gives the batch once more what it had received, which takes a moment.
-  const counts = { items: 12, running: 0, failed: started, completed: 0 };
-  const kept = { counts, held: { by: 'breaker', outcome: 'rejected' }, outcome: null };
-  await expect.poll(() => fanoutProgress(stand.client, input), patient).toMatchObject(kept);
-  expect(forks(stand, input)).toHaveLength(started);
-
-  // Those that are refused may hold the batch once more.
-  let resumed: string | undefined;
-  const result = await vi.waitFor(async () => {
-    const now = await fanoutProgress(stand.client, input);
-    if (now.held && now.held.since !== resumed) await resume(input);
-    resumed = now.held?.since;
-    expect(now.outcome).not.toBeNull();
-    return now;
-  }, patient);
-  expect(result).toMatchObject({ outcome: 'partly_failed', counts: { completed: 6, failed: 6 } });
-  expect(forks(stand, input)).toHaveLength(12);
-  expect(leftForks(stand, input)).toEqual([]);
 });

@@ -368,7 +368,8 @@ export class ChunkState {
   }
 
   nextReport(): number {
-    this.carried.reports += 1;
+    // After a reset, too, the batch must take a report for newer than those that it has.
+    this.carried.reports = Math.max(this.carried.reports + 1, Date.now());
     return this.carried.reports;
   }
 }
