@@ -1,6 +1,6 @@
 /** The real batch and chunks with delayed signals between them: in any order, and through every continue-as-new of a chunk, nobody uses too much, or starts items that must fail. */
 import fc from 'fast-check';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type {
   CarriedBatch,
   ChunkGrant,
@@ -24,9 +24,6 @@ import { ChunkState } from '../../../workflows/fanout/chunk/chunk-state.js';
 import { reportOf } from '../../../workflows/fanout/chunk/report-to-batch.js';
 import { streakAfter } from '../../../workflows/fanout/failure-streak.js';
 import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
-
-// As in a workflow that began with this version.
-vi.mock('@temporalio/workflow', async (real) => ({ ...(await real<object>()), patched: () => true }));
 
 interface World {
   readonly concurrency: number;

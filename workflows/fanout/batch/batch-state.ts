@@ -19,11 +19,10 @@ import { sourceChangedCode } from '../../shared/job-termination.js';
 import { setBudgetLeft } from '../../shared/metrics.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
-import { byClassPatch, heldPatch } from '../chunk/chunk-state.js';
-import { streakAfter } from '../failure-streak.js';
+import { byClassPatch, knowsHolds } from '../chunk/chunk-state.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks, wasStarted, withKnown } from './chunk-record.js';
-import { countsOf, endedIn, failedIn, sumOf } from './counts.js';
-import { heldText } from './hold-decision.js';
+import { countsOf, sumOf } from './counts.js';
+import { heldText, streakAfterReport } from './hold-decision.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
 const namedAtMost = 100;
@@ -173,15 +172,12 @@ export class BatchState {
     const record = carried.chunks[received.chunk];
     if (!record) return;
     const { streak: _, permanent: __, ...rest } = received;
-    const isUnasked = received.streak !== undefined && !patched(heldPatch);
+    const isUnasked = received.streak !== undefined && !knowsHolds();
     const report = withKnown(isUnasked ? rest : received, record.report);
     const [before, isFirst] = [record.report, record.awaitsReport];
     if (!applyReport(record, report)) return;
-    // What ended before this execution counts no more. A chunk of an earlier one may tell no streak.
-    const isTold = report.streak !== undefined || failedIn(report) === failedIn(before);
-    const news = { ended: endedIn(report) - endedIn(before), streak: report.streak ?? null };
-    const streak = streakAfter(carried.streak ?? null, news);
-    if (!isFirst && isTold && streak !== (carried.streak ?? null)) carried.streak = streak;
+    const streak = streakAfterReport(carried.streak ?? null, report, { before, isFirst });
+    if (streak !== (carried.streak ?? null)) carried.streak = streak;
     record.report = keptReport(report);
     record.reportedAtMs = Date.now();
     this.leave(report.left);
@@ -321,7 +317,7 @@ function newCarriedBatch({ source, policy, resume }: BatchInput, nowMs: number):
     source: null,
     startedFrom: [],
     // A person who resumes a batch has decided that its items start.
-    ...(policy.canary !== undefined && (resume || !patched(heldPatch)) && { isProven: true }),
+    ...(policy.canary !== undefined && (resume || !knowsHolds()) && { isProven: true }),
     sourceChange: null,
     preparedSandboxId: null,
     ending: null,

@@ -1,8 +1,9 @@
 /** Decides when a batch is held, and says why it is. Pure. */
-import type { ChunkPlace, ChunkRecord, FailureStreak } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ChunkPlace, ChunkRecord, ChunkReport, FailureStreak } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutPolicy } from '../../../src/protocol/fanout/fanout-input.js';
 import type { BatchHold, FanoutCounts } from '../../../src/protocol/fanout/fanout-progress.js';
-import { endedIn, sumOf } from './counts.js';
+import { streakAfter } from '../failure-streak.js';
+import { endedIn, failedIn, sumOf } from './counts.js';
 
 /**
  * What the endings so far mean, for a batch that is not held. `proven`: the canaries have ended, and have not failed
@@ -38,6 +39,24 @@ export function endedCanariesOf(
     Math.max(0, Math.min(items, canary - firstIndex));
   const open = records.filter(({ state }) => state !== 'ended');
   return sumOf(places, own) - sumOf(open, (record) => Math.max(0, own(record) - endedIn(record.report)));
+}
+
+type Endings = Pick<ChunkReport, 'byOutcome' | 'streak'>;
+
+/**
+ * The newest endings of a batch after a report of one of its chunks.
+ * @param options.before the report before; null if there was none
+ * @param options.isFirst true if it is the first of a chunk that ran before this execution, whose endings count no more
+ */
+export function streakAfterReport(
+  streak: FailureStreak | null,
+  report: Endings,
+  { before, isFirst }: { readonly before: Pick<ChunkReport, 'byOutcome'> | null; readonly isFirst: boolean },
+): FailureStreak | null {
+  // A chunk of an earlier execution may tell no streak.
+  const isTold = report.streak !== undefined || failedIn(report) === failedIn(before);
+  if (isFirst || !isTold) return streak;
+  return streakAfter(streak, { ended: endedIn(report) - endedIn(before), streak: report.streak ?? null });
 }
 
 export function heldText(batchId: string, { by, outcome, code, count }: BatchHold): string {

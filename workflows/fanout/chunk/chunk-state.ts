@@ -1,5 +1,5 @@
 /** The state of one chunk: its items and its grant. */
-import { CancellationScope, patched } from '@temporalio/workflow';
+import { CancellationScope, inWorkflowContext, patched } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
 import { type ByClass, classCounts, isOfOthers } from '../../../src/protocol/failure-class.js';
 import type {
@@ -28,8 +28,12 @@ export const lostItemCode = 'item_lost';
 const unknownFork = 'The item did not say how it ended; this fork, or one of a later try, may still run.';
 /** The marker of chunks and batches that decide by the class of a failure. */
 export const byClassPatch = 'failure-classes';
-/** The marker of chunks and batches that can be held. Commands may ask for it before the workers know of it. */
-export const heldPatch = 'held-batches';
+/** True if this chunk or batch can be held. Commands may ask for it before the workers know of it. */
+export function knowsHolds(): boolean {
+  // What runs outside of a workflow, as in a property test, replays nothing.
+  return !inWorkflowContext() || patched('held-batches');
+}
+
 export interface SeenItems {
   /** Items whose workflows run. */
   readonly running: ReadonlySet<number>;
@@ -291,7 +295,7 @@ export class ChunkState {
     const { carried } = this;
     const failure = failureOf(summary);
     if (failure !== null || carried.streak) carried.streak = longerStreak(carried.streak ?? null, failure);
-    const isCounted = breaker > 0 && failure?.isPermanent === true && patched(heldPatch);
+    const isCounted = breaker > 0 && failure?.isPermanent === true && knowsHolds();
     if (isCounted) carried.permanent = (carried.permanent ?? 0) + 1;
     return isCounted || this.firstHeldBack === canary;
   }
@@ -381,7 +385,7 @@ function isBlamed({ outcome, failureClass }: CarriedItem): boolean {
 
 function newCarriedChunk({ grant, firstIndex, policy }: ChunkInput, nowMs: number): CarriedChunk {
   const { window = 0, budgetSeconds = null, ...rest } = grant;
-  const isFree = (policy.canary ?? 0) > firstIndex && !patched(heldPatch);
+  const isFree = (policy.canary ?? 0) > firstIndex && !knowsHolds();
   return {
     startedAtMs: nowMs,
     items: [],
