@@ -57,8 +57,14 @@ beforeAll(async () => {
   const { command } = JSON.parse(readSource('examples/agent/local-service.json')).commandAgents['claude-code'];
   const commandAgents = { 'claude-code': { command, isolation: 'plain' } };
   await writeFile(join(bench.cli.home, 'local-service.json'), JSON.stringify({ commandAgents, faultsEnabled: true }));
-  stack = bench.cli.start(['up', '--foreground', '--ready-json']);
-  await vi.waitFor(() => expect(stack.stdout(), bench.cli.said()).toMatch(/"ready":true.*\n/), patient);
+  const up = () => bench.cli.start(['up', '--foreground', '--ready-json']);
+  const untilReady = () =>
+    vi.waitFor(() => void expect(stack.stdout(), bench.cli.said()).toMatch(/"ready":true.*\n/), patient);
+  stack = up();
+  const end = await Promise.race([untilReady(), stack.ended]);
+  // Another test may take a port between its choice and its use. The next start chooses another.
+  if (end && /port \d+ is in use/.test(end.stderr)) stack = up();
+  await untilReady();
 });
 afterAll(() => bench.cli.close());
 
