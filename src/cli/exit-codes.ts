@@ -65,6 +65,12 @@ export function exitCodeOfEnd(end: SeenEnd): number {
   }
 }
 
+/** True if what was watched has ended; false for a command that stopped watching it before. */
+export function isOfEnd(exitCode: number): boolean {
+  const { done, otherOutcome, unverified, othersFailure } = exitCodes;
+  return ([done, otherOutcome, unverified, othersFailure] as readonly number[]).includes(exitCode);
+}
+
 /** True if all items ended by themselves, those that failed by others, and nobody need look after anything else. */
 export function isFailedByOthers(ended: Pick<FanoutProgress, 'outcome' | 'counts' | 'shortfall' | 'error'>): boolean {
   const { items, completed, failed, byClass } = ended.counts;

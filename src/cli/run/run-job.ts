@@ -7,7 +7,7 @@ import { checkService } from '../connect/check-service.js';
 import { checkWanted, namesAnything } from '../connect/check-wanted.js';
 import { sayLocalFacts } from '../connect/local-facts.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
-import { exitCodes } from '../exit-codes.js';
+import { exitCodes, isOfEnd } from '../exit-codes.js';
 import { targetText } from '../notify/notify-target.js';
 import { warnUndelivered } from '../notify/warn-undelivered.js';
 import { finish } from '../output/finish.js';
@@ -71,8 +71,7 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     if (options.detach && attached?.hasEnded) return await tellEnd(platform, job, options, { io, reporter });
     if (options.detach) return await leaveRunning(platform, jobId, options, { io, reporter });
     const exitCode = await seeThrough(platform, job, { ...options, get }, { context, reporter, watchDeadlineMs });
-    const ofEnds: readonly number[] = [exitCodes.done, exitCodes.otherOutcome, exitCodes.unverified];
-    if (options.notify !== undefined && ofEnds.includes(exitCode)) {
+    if (options.notify !== undefined && isOfEnd(exitCode)) {
       await warnUndelivered(platform, job, { target: options.notify, warn: (text) => reporter.notice(text) });
     }
     return exitCode;
