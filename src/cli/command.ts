@@ -23,6 +23,21 @@ export type Parent = CommandUnknownOpts;
  */
 export type AddCommand = (parent: Parent, context: CommandContext) => void;
 
+/**
+ * The action of a command that loads what it does only when it runs. That gets the arguments and the options, and then the
+ * context. It may return the exit code.
+ */
+export function lazily<Given extends unknown[]>(
+  context: CommandContext,
+  load: () => Promise<(...given: [...Given, CommandContext]) => Promise<number> | Promise<void>>,
+): (...given: [...Given, command: unknown]) => Promise<void> {
+  return async (...given) => {
+    const act = await load();
+    const exitCode = await act(...(given.slice(0, -1) as Given), context);
+    if (exitCode !== undefined) context.exitCode = exitCode;
+  };
+}
+
 /** The options of the command that `Declaration` adds, as the parser returns them. */
 export type OptionsOf<Declaration extends (parent: Parent) => { opts(): OptionValues }> = Plain<
   ReturnType<ReturnType<Declaration>['opts']>

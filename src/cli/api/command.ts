@@ -1,9 +1,6 @@
-import type { AddCommand } from '../command.js';
+import { type AddCommand, lazily } from '../command.js';
 import { declareApi } from './options.js';
 
 export const addApi: AddCommand = (parent, context) => {
-  declareApi(parent).action(async (method, path, options) => {
-    const { callApi } = await import('./call-api.js');
-    context.exitCode = await callApi(method, path, options, context);
-  });
+  declareApi(parent).action(lazily(context, async () => (await import('./call-api.js')).callApi));
 };

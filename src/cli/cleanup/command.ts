@@ -1,4 +1,4 @@
-import type { AddCommand } from '../command.js';
+import { type AddCommand, lazily } from '../command.js';
 import { declareCleanup, declarePlan, declareReport, declareRun, declareValidate } from './options.js';
 
 /** `sandflow cleanup`: stops and deletes unneeded sandboxes by a policy. */
@@ -12,11 +12,6 @@ export const addCleanup: AddCommand = (parent, context) => {
     const { runCleanup } = await import('./run-cleanup.js');
     context.exitCode = await runCleanup(file, 'apply', options, context);
   });
-  declareReport(cleanup).action(async (id, options) => {
-    const { showReport } = await import('./run-cleanup.js');
-    context.exitCode = await showReport(id, options, context);
-  });
-  declareValidate(cleanup).action(async (file, options) =>
-    (await import('./policy-file.js')).validatePolicy(file, options, context),
-  );
+  declareReport(cleanup).action(lazily(context, async () => (await import('./run-cleanup.js')).showReport));
+  declareValidate(cleanup).action(lazily(context, async () => (await import('./policy-file.js')).validatePolicy));
 };

@@ -1,4 +1,4 @@
-import type { AddCommand } from '../command.js';
+import { type AddCommand, lazily } from '../command.js';
 import { requireIdFirst } from '../connect/require-id.js';
 import {
   declareAttributes,
@@ -19,28 +19,15 @@ import {
 export const addJobs: AddCommand = (parent, context) => {
   const jobs = declareJobs(parent).summary('List, show, watch, rerun, cancel and resolve jobs');
   requireIdFirst(jobs);
-  declareList(jobs).action(async (options) => (await import('./list-jobs.js')).printJobs(options, context));
-  declareAttributes(jobs).action(async ({ json }) => (await import('./list-jobs.js')).addAttributes({ json }, context));
-  declareShow(jobs).action(async (jobId, options) => {
-    context.jobId = jobId;
-    const { showJob } = await import('../run/show-job.js');
-    context.exitCode = await showJob(jobId, options, context);
+  jobs.hook('preAction', (_, { registeredArguments: [job], processedArgs: [jobId] }) => {
+    if (job?.required) context.jobId = String(jobId);
   });
-  declareLogs(jobs).action(async (jobId, options) => {
-    context.jobId = jobId;
-    const { showLogs } = await import('./show-logs.js');
-    context.exitCode = await showLogs(jobId, options, context);
-  });
-  declareTrace(jobs).action(async (jobId, options) => {
-    context.jobId = jobId;
-    const { showTrace } = await import('./show-trace.js');
-    await showTrace(jobId, options, context);
-  });
-  declareWatch(jobs).action(async (jobId, options) => {
-    context.jobId = jobId;
-    const { watchAgain } = await import('./act-on-job.js');
-    context.exitCode = await watchAgain(jobId, options, context);
-  });
+  declareList(jobs).action(lazily(context, async () => (await import('./list-jobs.js')).printJobs));
+  declareAttributes(jobs).action(lazily(context, async () => (await import('./list-jobs.js')).addAttributes));
+  declareShow(jobs).action(lazily(context, async () => (await import('../run/show-job.js')).showJob));
+  declareLogs(jobs).action(lazily(context, async () => (await import('./show-logs.js')).showLogs));
+  declareTrace(jobs).action(lazily(context, async () => (await import('./show-trace.js')).showTrace));
+  declareWatch(jobs).action(lazily(context, async () => (await import('./act-on-job.js')).watchAgain));
   declareRerun(jobs).action(async (given, options) => {
     context.undone = 'started no job';
     const { oneJob, rerunMany } = await import('./act-on-many.js');
@@ -55,9 +42,7 @@ export const addJobs: AddCommand = (parent, context) => {
     const { rerunEarlier } = await import('./start-from-earlier.js');
     context.exitCode = await rerunEarlier(jobId, read, options, context);
   });
-  declarePrompt(jobs).action(async (jobId, text, options) =>
-    (await import('./act-on-job.js')).sendPrompt(jobId, text, options, context),
-  );
+  declarePrompt(jobs).action(lazily(context, async () => (await import('./act-on-job.js')).sendPrompt));
   declareCancel(jobs).action(async (given, options) => {
     const { cancelMany, oneJob } = await import('./act-on-many.js');
     const { cancelAndReport } = await import('./act-on-job.js');

@@ -1,14 +1,10 @@
-import type { AddCommand } from '../command.js';
+import { type AddCommand, lazily } from '../command.js';
 import { declareClock, declareLocal, declareReset, declareSeed } from './options.js';
 
 /** `sandflow local`: runs the local service, and administers a running one. */
 export const addLocal: AddCommand = (parent, context) => {
-  const local = declareLocal(parent).action(async (options) => {
-    context.exitCode = await (await import('./serve-local.js')).serveLocal(options, context.io);
-  });
-  declareClock(local).action(async (options) => (await import('./administer.js')).setClock(options, context));
-  declareSeed(local).action(async (file, options) =>
-    (await import('./administer.js')).seedState(file, options, context),
-  );
-  declareReset(local).action(async (options) => (await import('./administer.js')).resetState(options, context));
+  const local = declareLocal(parent).action(lazily(context, async () => (await import('./serve-local.js')).serveLocal));
+  declareClock(local).action(lazily(context, async () => (await import('./administer.js')).setClock));
+  declareSeed(local).action(lazily(context, async () => (await import('./administer.js')).seedState));
+  declareReset(local).action(lazily(context, async () => (await import('./administer.js')).resetState));
 };

@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path';
 import { spawnBoundToParent } from '../../os/spawn-bound-to-parent.js';
 import { localServiceProgram } from '../../supervisor/local-service-program.js';
+import type { CommandContext } from '../command.js';
 import { announcementOf } from '../connect/local-services.js';
-import type { CliIo, OutputStream } from '../io.js';
+import type { OutputStream } from '../io.js';
 import { parsePort } from '../serve/serving.js';
 import type { LocalOptions } from './options.js';
 
@@ -10,7 +11,7 @@ import type { LocalOptions } from './options.js';
  * Runs the local service until the first Ctrl-C or SIGTERM, as a process that ends with this one.
  * @returns its exit code
  */
-export async function serveLocal(options: LocalOptions, io: CliIo): Promise<number> {
+export async function serveLocal(options: LocalOptions, { io }: CommandContext): Promise<number> {
   const port = parsePort(options.port);
   const { home } = await io.readConfig();
   const place = (path: string) => resolve(io.cwd, path);

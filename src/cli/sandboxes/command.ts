@@ -1,10 +1,10 @@
-import type { AddCommand } from '../command.js';
+import { type AddCommand, lazily } from '../command.js';
 import { declareCopy, declareExec, declareSandboxes, declareShow, declareSsh } from './options.js';
 
 /** `sandflow sandboxes`: every sandbox of the account, whether or not a job created it. */
 export const addSandboxes: AddCommand = (parent, context) => {
-  const sandboxes = declareSandboxes(parent).action(async (options) =>
-    (await import('./list-sandboxes.js')).listSandboxes(options, context),
+  const sandboxes = declareSandboxes(parent).action(
+    lazily(context, async () => (await import('./list-sandboxes.js')).listSandboxes),
   );
   declareShow(sandboxes).action(async (sandboxId, _, command) => {
     const { showSandbox } = await import('./show-sandbox.js');
@@ -14,10 +14,7 @@ export const addSandboxes: AddCommand = (parent, context) => {
 };
 
 export const addExec: AddCommand = (parent, context) => {
-  declareExec(parent).action(async (sandboxId, words, options) => {
-    const { runInSandbox } = await import('./run-in-sandbox.js');
-    context.exitCode = await runInSandbox(sandboxId, words, options, context);
-  });
+  declareExec(parent).action(lazily(context, async () => (await import('./run-in-sandbox.js')).runInSandbox));
 };
 
 export const addCopy: AddCommand = (parent, context) => {
@@ -25,8 +22,5 @@ export const addCopy: AddCommand = (parent, context) => {
 };
 
 export const addSsh: AddCommand = (parent, context) => {
-  declareSsh(parent).action(async (sandboxId, words, options) => {
-    const { openShell } = await import('./open-shell.js');
-    context.exitCode = await openShell(sandboxId, words, options, context);
-  });
+  declareSsh(parent).action(lazily(context, async () => (await import('./open-shell.js')).openShell));
 };

@@ -1,4 +1,4 @@
-import type { AddCommand } from '../command.js';
+import { type AddCommand, lazily } from '../command.js';
 import { declareAdd, declareChange, declareList, declareRunNow, declareSchedules, declareShow } from './options.js';
 
 /** `sandflow schedule`: jobs, batches and cleanups by a timetable. */
@@ -8,15 +8,9 @@ export const addSchedules: AddCommand = (parent, context) => {
     context.undone = 'added no schedule';
     await (await import('./add-schedule.js')).addSchedule(name, file, options, context);
   });
-  declareList(schedules).action(async (options) =>
-    (await import('./show-schedule.js')).printSchedules(options, context),
-  );
-  declareShow(schedules).action(async (name, options) =>
-    (await import('./show-schedule.js')).showSchedule(name, options, context),
-  );
-  declareRunNow(schedules).action(async (name, options) => {
-    context.exitCode = await (await import('./change-schedule.js')).runNow(name, options, context);
-  });
+  declareList(schedules).action(lazily(context, async () => (await import('./show-schedule.js')).printSchedules));
+  declareShow(schedules).action(lazily(context, async () => (await import('./show-schedule.js')).showSchedule));
+  declareRunNow(schedules).action(lazily(context, async () => (await import('./change-schedule.js')).runNow));
   for (const change of ['pause', 'resume', 'remove'] as const) {
     declareChange(schedules, change).action(async (name, options) =>
       (await import('./change-schedule.js')).changeOne(change, { ...options, name }, context),

@@ -1,4 +1,4 @@
-import type { AddCommand } from '../command.js';
+import { type AddCommand, lazily } from '../command.js';
 import { requireSandboxId } from '../usage-error.js';
 import { declareExplain, declareList, declareStop, declareStops, declareSweep } from './options.js';
 
@@ -15,10 +15,8 @@ export const addStop: AddCommand = (parent, context) => {
 /** `sandflow stops`: lists open stops, explains one, and escalates failing ones. */
 export const addStops: AddCommand = (parent, context) => {
   const stops = declareStops(parent);
-  declareList(stops).action(async (options) => (await import('./list-stops.js')).listStops(options, context));
-  declareSweep(stops).action(async (options) => {
-    context.exitCode = await (await import('./sweep-stops.js')).sweepStops(options, context);
-  });
+  declareList(stops).action(lazily(context, async () => (await import('./list-stops.js')).listStops));
+  declareSweep(stops).action(lazily(context, async () => (await import('./sweep-stops.js')).sweepStops));
   declareExplain(stops).action(async (sandboxId, options) => {
     requireSandboxId(sandboxId);
     const { showExplanation } = await import('./show-explanation.js');

@@ -18,7 +18,7 @@ import { UsageError } from '../usage-error.js';
  * @returns 0 if all was copied, 1 if something could not be read
  * @throws UsageError, SandflowError as the stores
  */
-export async function copyStores(to: string, { io }: CommandContext): Promise<number> {
+export async function copyStores({ to }: { readonly to: string }, { io }: CommandContext): Promise<number> {
   const problem = bucketAddressProblem(to);
   if (problem !== undefined) throw new UsageError(`--to ${problem}.`);
   const config = await io.readConfig();

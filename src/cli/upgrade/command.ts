@@ -1,12 +1,10 @@
-import type { AddCommand } from '../command.js';
+import { type AddCommand, lazily } from '../command.js';
 import { declareCheck, declareDrain, declareSwitch, declareUpgrade } from './options.js';
 
 /** `sandflow upgrade`: checks a new build, lets it take over, and shows what the old one still has. */
 export const addUpgrade: AddCommand = (parent, context) => {
   const upgrade = declareUpgrade(parent);
-  declareCheck(upgrade).action(async (options) => {
-    context.exitCode = await (await import('./check-upgrade.js')).checkUpgrade(options, context);
-  });
+  declareCheck(upgrade).action(lazily(context, async () => (await import('./check-upgrade.js')).checkUpgrade));
   declareSwitch(upgrade).action(async (version) => (await import('./switch-version.js')).switchTo(version, context));
-  declareDrain(upgrade).action(async (options) => (await import('./show-drain.js')).showDrain(options, context));
+  declareDrain(upgrade).action(lazily(context, async () => (await import('./show-drain.js')).showDrain));
 };

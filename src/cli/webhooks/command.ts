@@ -1,6 +1,6 @@
 import { keepUrlSecrets } from '../../secrecy/known-secrets.js';
 import { isLoopbackHost } from '../../texts/urls.js';
-import type { AddCommand } from '../command.js';
+import { type AddCommand, lazily } from '../command.js';
 import { UsageError } from '../usage-error.js';
 import { declareConnect, declareDelete, declareList, declareRotate, declareWebhooks } from './options.js';
 
@@ -11,15 +11,9 @@ export const addWebhooks: AddCommand = (parent, context) => {
     if (options.url !== undefined) checkUrl(options.url);
     context.exitCode = await (await import('./connect-bridge.js')).connectBridge(options, context);
   });
-  declareList(webhooks).action(async (options) =>
-    (await import('./registrations.js')).listRegistrations(options, context),
-  );
-  declareRotate(webhooks).action(async (webhookId, options) =>
-    (await import('./registrations.js')).rotateRegistration(webhookId, options, context),
-  );
-  declareDelete(webhooks).action(async (webhookId, options) =>
-    (await import('./registrations.js')).deleteRegistration(webhookId, options, context),
-  );
+  declareList(webhooks).action(lazily(context, async () => (await import('./registrations.js')).listRegistrations));
+  declareRotate(webhooks).action(lazily(context, async () => (await import('./registrations.js')).rotateRegistration));
+  declareDelete(webhooks).action(lazily(context, async () => (await import('./registrations.js')).deleteRegistration));
 };
 
 /** @throws UsageError for a URL that the service cannot deliver to */
