@@ -30,7 +30,8 @@ export async function cleanStore(options: CleanOptions, context: CommandContext)
     const { removeForgotten } = await import('../../workflow-client/cleanups/forgotten-results.js');
     const limits = { olderThanMs, maxFolders, maxPercent: 100, signal: io.interrupted };
     const done = await removeForgotten(temporal, results, { deployment, dryRun, onDue, ...limits });
-    if (json) printJson(io.stdout, { ...done, error: null });
+    const counts = dryRun ? { ...done, due: done.removed, removed: 0 } : done;
+    if (json) printJson(io.stdout, { ...counts, error: null });
     io.stderr.write(`${oneLine(removalText(done, dryRun ? 'due' : 'removed'))} (${formatBytes(done.bytes)}).\n`);
     if (io.interrupted.aborted) return exitCodes.detached;
     return done.problem === null ? exitCodes.done : exitCodes.otherOutcome;

@@ -102,6 +102,8 @@ describe('sandflow store clean', () => {
     const shown = await cli('--dry-run');
     expect(shown).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('3 of 8 folders due (18 bytes)') });
     expect(shown.stdout).toContain(`${idOf('gone')}/  1 object, 6 bytes\n`);
+    const inJson = JSON.parse((await cli('--dry-run', '--json')).stdout);
+    expect(inJson).toMatchObject({ folders: 8, due: 3, removed: 0, bytes: 18, problem: null, error: null });
     expect(await cli()).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('Remove 3 folders? Confirm with --yes'),
