@@ -55,6 +55,10 @@ export type AnyCommand<Arguments extends unknown[], Options extends OptionValues
   OptionValues
 >;
 
+/** Adds a command that can print what it says as JSON. */
+export const jsonCommand = (parent: Parent, name: string, description: string) =>
+  parent.command(name).description(description).option('--json', 'print one JSON object on stdout');
+
 /** Collects a repeatable option. */
 export function collect(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value];

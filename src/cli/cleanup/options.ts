@@ -1,4 +1,4 @@
-import type { OptionsOf, Parent } from '../command.js';
+import { jsonCommand, type OptionsOf, type Parent } from '../command.js';
 
 const help = `
 Examples:
@@ -54,10 +54,6 @@ export const declareReport = (parent: Parent) =>
     .option('--json', 'print one JSON object on stdout');
 
 export const declareValidate = (parent: Parent) =>
-  parent
-    .command('validate')
-    .description('Check a policy file offline')
-    .argument('<policy>', 'a policy file')
-    .option('--json', 'print one JSON object on stdout');
+  jsonCommand(parent, 'validate', 'Check a policy file offline').argument('<policy>', 'a policy file');
 
 export type RunCleanupOptions = OptionsOf<typeof declareRun>;

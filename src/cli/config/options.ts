@@ -1,4 +1,4 @@
-import type { Parent } from '../command.js';
+import { jsonCommand, type Parent } from '../command.js';
 
 const help = `
 Examples:
@@ -14,8 +14,7 @@ It is searched upwards to the root of the repository:
 `;
 
 export const declareConfig = (parent: Parent) =>
-  parent
-    .command('config')
-    .description('Show the current settings and the source of each; starts nothing')
-    .option('--json', 'print one JSON object on stdout')
-    .addHelpText('after', help);
+  jsonCommand(parent, 'config', 'Show the current settings and the source of each; starts nothing').addHelpText(
+    'after',
+    help,
+  );

@@ -1,5 +1,5 @@
 import type { OptionValues } from '@commander-js/extra-typings';
-import { type AnyCommand, collect, type OptionsOf, type Parent } from '../command.js';
+import { type AnyCommand, collect, jsonCommand, type OptionsOf, type Parent } from '../command.js';
 import { declareListOf, failedText, withFilters } from '../list-options.js';
 import { withSettings } from '../settings/options.js';
 
@@ -15,10 +15,7 @@ export const declareList = (parent: Parent) =>
     .option('--blocked', blockedText);
 
 export const declareAttributes = (parent: Parent) =>
-  parent
-    .command('attributes')
-    .description("Add the search attributes of jobs to Temporal's namespace, for filters of lists")
-    .option('--json', 'print one JSON object on stdout');
+  jsonCommand(parent, 'attributes', "Add the search attributes of jobs to Temporal's namespace, for filters of lists");
 
 /** The options of a command that acts on one job, or on those that filters choose. */
 const withSelection = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
@@ -83,11 +80,7 @@ export const declareContinue = (parent: Parent) =>
     .addHelpText('after', continueHelp);
 
 export const declareShow = (parent: Parent) =>
-  parent
-    .command('show')
-    .description('Show the progress of a job, or its result')
-    .argument('<job>', 'id of the job')
-    .option('--json', 'print one JSON object on stdout');
+  jsonCommand(parent, 'show', 'Show the progress of a job, or its result').argument('<job>', 'id of the job');
 
 const logsHelp = `
 Examples:

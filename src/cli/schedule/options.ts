@@ -1,6 +1,6 @@
 import { defaultCatchUpMs } from '../../protocol/limits.js';
 import { scheduleOverlaps } from '../../protocol/schedule-overlaps.js';
-import type { OptionsOf, Parent } from '../command.js';
+import { jsonCommand, type OptionsOf, type Parent } from '../command.js';
 
 const help = `
 Examples:
@@ -54,18 +54,10 @@ export const declareAdd = (parent: Parent) =>
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', addHelp);
 
-export const declareList = (parent: Parent) =>
-  parent
-    .command('list')
-    .description('List the schedules of this deployment')
-    .option('--json', 'print one JSON object on stdout');
+export const declareList = (parent: Parent) => jsonCommand(parent, 'list', 'List the schedules of this deployment');
 
 const withName = (parent: Parent, name: string, description: string) =>
-  parent
-    .command(name)
-    .description(description)
-    .argument('<name>', 'name of the schedule')
-    .option('--json', 'print one JSON object on stdout');
+  jsonCommand(parent, name, description).argument('<name>', 'name of the schedule');
 
 export const declareShow = (parent: Parent) =>
   withName(parent, 'show', 'Show what a schedule runs, its next runs, and how the last ones ended');

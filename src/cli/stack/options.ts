@@ -1,5 +1,5 @@
 /** The grammar of `sandflow up`, `status` and `down`. */
-import type { Parent } from '../command.js';
+import { jsonCommand, type Parent } from '../command.js';
 
 export const declareUp = (parent: Parent) =>
   parent
@@ -32,11 +32,8 @@ export const declareSupervisor = (parent: Parent) =>
     .option('--assume <file>', 'a record of `doctor --probe`');
 
 export const declareStatus = (parent: Parent) =>
-  parent
-    .command('status')
-    .description('Show the parts, addresses, users and open jobs of the embedded stack; starts nothing')
+  jsonCommand(parent, 'status', 'Show the parts, addresses, users and open jobs of the embedded stack; starts nothing')
     .summary('Show the embedded stack, its users and its open jobs')
-    .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
       `

@@ -1,4 +1,4 @@
-import type { Parent } from '../command.js';
+import { jsonCommand, type Parent } from '../command.js';
 
 /** Hidden: workers without SANDFLOW_BUILD_ID need only the check, and the first page of help is full. */
 export const declareUpgrade = (parent: Parent) =>
@@ -15,11 +15,7 @@ Exit codes:
 `;
 
 export const declareCheck = (upgrade: Parent) =>
-  upgrade
-    .command('check')
-    .description('Replay all running workflows with this build')
-    .option('--json', 'print one JSON object on stdout')
-    .addHelpText('after', checkHelp);
+  jsonCommand(upgrade, 'check', 'Replay all running workflows with this build').addHelpText('after', checkHelp);
 
 export const declareSwitch = (upgrade: Parent) =>
   upgrade
@@ -28,7 +24,4 @@ export const declareSwitch = (upgrade: Parent) =>
     .argument('<version>', 'what SANDFLOW_BUILD_ID of its workers is');
 
 export const declareDrain = (upgrade: Parent) =>
-  upgrade
-    .command('drain')
-    .description('Show which running workflows stay with an earlier version, and until when at most')
-    .option('--json', 'print one JSON object on stdout');
+  jsonCommand(upgrade, 'drain', 'Show which running workflows stay with an earlier version, and until when at most');

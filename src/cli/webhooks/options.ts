@@ -1,4 +1,4 @@
-import type { OptionsOf, Parent } from '../command.js';
+import { jsonCommand, type OptionsOf, type Parent } from '../command.js';
 
 export const declareWebhooks = (parent: Parent) =>
   parent.command('webhooks').description('Register the bridge with the service, and manage webhooks');
@@ -37,11 +37,7 @@ Exit codes:
 `,
     );
 
-export const declareList = (parent: Parent) =>
-  parent
-    .command('list')
-    .description('List the webhooks of the account')
-    .option('--json', 'print one JSON object on stdout');
+export const declareList = (parent: Parent) => jsonCommand(parent, 'list', 'List the webhooks of the account');
 
 export const declareRotate = (parent: Parent) =>
   parent
