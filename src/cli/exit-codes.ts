@@ -7,41 +7,37 @@ import { numberIn, systemCodeOf, valueIn } from './error-fields.js';
 import { pathProblems } from './path-problems.js';
 import { ServiceRefusal } from './service-refusal.js';
 
-export const exitCodes = {
-  /**
-   * The job or batch completed and left nothing behind, or the command succeeded; also if there was nothing left to do,
-   * as for a second `cancel`.
-   */
-  done: 0,
-  /**
-   * The job, batch, stop or cleanup ended with another outcome, left something behind, a file is missing, the limits of
-   * a policy let nothing act, a check of `doctor` failed, or the service refused the request of `api`.
-   */
-  otherOutcome: 1,
-  /**
-   * Invalid usage or configuration, an id that does not exist, a path that cannot be used, or the service rejected the
-   * key or the account; nothing was started. Repeating the command does not help.
-   */
-  usage: 2,
-  /**
-   * Temporal or the service is unreachable, throttles, or returns errors for too long, or a disk is full; the job or
-   * batch, if any, keeps its state. The same command may succeed later.
-   */
-  unreachable: 3,
-  /** `--watch-deadline` passed; the job or batch is still running. */
-  watchDeadline: 4,
-  /** The job ended as `unverified`, because its checks did not pass, and left nothing behind. */
-  unverified: 5,
-  /**
-   * The job, or items of the batch, failed by a machine, the service or sandflow, every other item completed, and nothing
-   * is left behind. The same work may succeed later.
-   */
-  othersFailure: 6,
-  /** An unexpected error: a defect of sandflow. */
-  internal: 70,
-  /** Ended by Ctrl-C; the job or batch is still running, if it was started. */
-  detached: 130,
+/** Each exit code with its line on the help page. docs/configuration.md says more. */
+const rows = {
+  done: [0, 'the job or batch completed and left nothing behind, or the command succeeded'],
+  otherOutcome: [1, 'the job or batch ended with another outcome, left something behind, or a file is missing'],
+  usage: [
+    2,
+    'invalid usage or configuration, an id that does not exist, or the service rejected the key; nothing was started',
+  ],
+  unreachable: [
+    3,
+    'Temporal or the service is unreachable, throttles or returns errors, or a disk is full; try again later',
+  ],
+  watchDeadline: [4, '--watch-deadline passed; the job or batch is still running'],
+  unverified: [5, 'the job is unverified: its checks did not pass'],
+  othersFailure: [6, 'like 1, but failed only by a machine, the service or sandflow: the same work may succeed later'],
+  internal: [70, 'an unexpected error: a bug in sandflow'],
+  detached: [130, 'ended by Ctrl-C; the job or batch is still running, if it was started'],
 } as const;
+
+type Rows = typeof rows;
+
+export const exitCodes = Object.fromEntries(Object.entries(rows).map(([name, [code]]) => [name, code])) as {
+  readonly [Name in keyof Rows]: Rows[Name][0];
+};
+
+/** Those of all commands. */
+export const exitCodesHelp = `
+Exit codes:
+${Object.values(rows)
+  .map(([code, text]) => `  ${String(code).padEnd(4)} ${text}\n`)
+  .join('')}`;
 
 /** Why a command stopped watching before the end: Ctrl-C, or `--watch-deadline`. */
 export type Unfinished = { readonly kind: 'detached' } | { readonly kind: 'deadline' };
