@@ -152,8 +152,7 @@ const compiledAtOnce = {
 const onlyWorker = {
   name: 'only-worker',
   resolveDynamicImport(id, from) {
-    const isAction =
-      from.endsWith(`${sep}command.js`) && !/\/(serve-worker|check-upgrade|switch-version|show-drain)\.js$/.test(id);
+    const isAction = from.endsWith(`${sep}command.js`) && !/\/(serve-worker|check-upgrade|versions)\.js$/.test(id);
     return isAction ? { id, external: true } : null;
   },
 };

@@ -14,6 +14,10 @@ export interface CommandContext {
   undone?: string | undefined;
 }
 
+export interface JsonOption {
+  readonly json?: boolean;
+}
+
 /** The command to which another command is added. */
 export type Parent = CommandUnknownOpts;
 

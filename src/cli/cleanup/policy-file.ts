@@ -1,7 +1,7 @@
 /** Reads the policy file of a command; also `sandflow cleanup validate`. */
 import { resolve } from 'node:path';
 import { type CleanupPolicy, readPolicy, windowsText } from '../../retention/index.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { readTextFile } from '../text-file.js';
@@ -12,11 +12,7 @@ export async function readPolicyFile(file: string, { cwd }: Pick<CliIo, 'cwd'>):
   return readPolicy(await readTextFile(resolve(cwd, file), `The policy ${file}`), file);
 }
 
-export async function validatePolicy(
-  file: string,
-  { json }: { readonly json?: boolean },
-  { io }: CommandContext,
-): Promise<void> {
+export async function validatePolicy(file: string, { json }: JsonOption, { io }: CommandContext): Promise<void> {
   const policy = await readPolicyFile(file, io);
   if (json) return printJson(io.stdout, { policy, error: null });
   const { name, rules, protect, limits } = policy;

@@ -1,6 +1,6 @@
 /** `sandflow config`: the current settings and the source of each. Shows no secret. */
 import type { Config } from '../../config.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { printJson } from '../output/json.js';
 import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -21,7 +21,7 @@ const temporalFile = "Temporal's configuration file";
 const hidden = '(set)';
 
 /** @throws SandflowError as `readProject` */
-export async function showConfig({ json }: { readonly json?: boolean }, { io }: CommandContext): Promise<void> {
+export async function showConfig({ json }: JsonOption, { io }: CommandContext): Promise<void> {
   const config = await io.readConfig();
   const project = await readProject(io.cwd);
   const defaults = (['run', 'fanout'] as const).flatMap((command) =>

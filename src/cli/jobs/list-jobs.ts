@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { scheduleLabel } from '../../addresses/schedule-addresses.js';
 import { endText } from '../../protocol/shortfall.js';
 import type { ListedWorkflow, ListJobsOptions } from '../../workflow-client/list-executions.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { parseLabelPairs } from '../labels.js';
 import { printJson } from '../output/json.js';
@@ -49,7 +49,7 @@ export function filterOf(
 }
 
 /** `sandflow jobs attributes`. */
-export async function addAttributes(options: { readonly json?: boolean }, context: CommandContext): Promise<void> {
+export async function addAttributes(options: JsonOption, context: CommandContext): Promise<void> {
   const { registerSearchAttributes } = await import('../../workflow-client/search-attributes.js');
   const attributes = await withPlatform(context, {}, ({ temporal }) => registerSearchAttributes(temporal));
   if (options.json) return printJson(context.io.stdout, { attributes, error: null });

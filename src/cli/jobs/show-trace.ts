@@ -1,7 +1,7 @@
 /** `sandflow jobs trace`: draws when a job did what, or prints the same for a collector. */
 import { readJobTrace } from '../../workflow-client/traces/job-trace.js';
 import { attributesOf, otlpRequest, type TraceSpan, traceIdOf } from '../../workflow-client/traces/span.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printJson } from '../output/json.js';
 import { formatTable, tableWidth } from '../output/table.js';
@@ -10,7 +10,7 @@ import { formatDuration } from '../units.js';
 
 const unknown = 'The job has no result that can be read, and no worker answers: its waits and prompts are unknown.';
 
-export function showTrace(jobId: string, { json }: { readonly json?: boolean }, context: CommandContext) {
+export function showTrace(jobId: string, { json }: JsonOption, context: CommandContext) {
   const { stdout } = context.io;
   return withPlatform(context, {}, async (platform, reporter) => {
     const { deployment } = platform.config;

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { webhookPath } from '../../bridge/webhook-path.js';
 import { parseJson } from '../../texts/parse-json.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { readAnswer, withLocalAdmin } from '../connect/local-admin.js';
 import { readStatus } from '../connect/stack-status.js';
 import type { ServiceAtHand } from '../connect/with-service.js';
@@ -72,11 +72,7 @@ const snapshotsSchema = z
   .optional()
   .default([]);
 
-export async function seedState(
-  file: string,
-  { json }: { readonly json?: boolean },
-  context: CommandContext,
-): Promise<void> {
+export async function seedState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
   const path = resolve(io.cwd, file);
   const body = await readTextFile(path, path);

@@ -4,7 +4,7 @@ import { SandflowError } from '../../errors/sandflow-error.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, type JobAddress, jobProgress } from '../../workflow-client/jobs/job-client.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
@@ -23,7 +23,7 @@ import { waitingCalls, waitingText } from './waiting-calls.js';
 import { watchJob } from './watch-job.js';
 
 /** @returns the exit code of the outcome if the job has ended, otherwise 0 */
-export function showJob(jobId: string, options: { readonly json?: boolean }, context: CommandContext): Promise<number> {
+export function showJob(jobId: string, options: JsonOption, context: CommandContext): Promise<number> {
   const { io } = context;
   return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };

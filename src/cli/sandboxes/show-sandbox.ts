@@ -1,6 +1,6 @@
 import type { Sandbox } from '../../contract/records/sandbox-records.js';
 import { isUsable } from '../../contract/workflow-safe/states.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { setIn } from '../output/terminal-safe.js';
@@ -25,11 +25,7 @@ export function sandboxReport(sandbox: Sandbox): SandboxReport {
   return Object.fromEntries(shown.filter((name) => name in known).map((name) => [name, known[name]])) as SandboxReport;
 }
 
-export async function showSandbox(
-  sandboxId: string,
-  options: { readonly json?: boolean },
-  context: CommandContext,
-): Promise<void> {
+export async function showSandbox(sandboxId: string, options: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
   requireSandboxId(sandboxId);
   const signal = io.interrupted;

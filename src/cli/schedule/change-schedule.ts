@@ -1,18 +1,14 @@
 /** `sandflow schedule run-now`, `pause`, `resume` and `remove`. */
 
 import type { ScheduleChange } from '../../workflow-client/schedules/schedule-client.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { warnOfEmbedded } from './warn-of-embedded.js';
 
-interface Json {
-  readonly json?: boolean;
-}
-
 /** @returns the exit code */
-export async function runNow(name: string, { json }: Json, context: CommandContext): Promise<number> {
+export async function runNow(name: string, { json }: JsonOption, context: CommandContext): Promise<number> {
   const { io } = context;
   const { run, kind } = await withPlatform(context, { needsWorker: true }, async ({ temporal, config }) => {
     const { readScheduledWork } = await import('../../workflow-client/schedules/read-schedules.js');
@@ -42,7 +38,7 @@ const pastTense = { pause: 'paused', resume: 'resumed', remove: 'removed' } as c
 
 export async function changeOne(
   change: ScheduleChange,
-  { name, json }: Json & { readonly name: string },
+  { name, json }: JsonOption & { readonly name: string },
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;

@@ -5,7 +5,7 @@ import { headOf } from '../../protocol/stored-text.js';
 import { keepUrlSecrets } from '../../secrecy/known-secrets.js';
 import { shellWord } from '../../texts/shell-word.js';
 import type { Schedule } from '../../workflow-client/schedules/read-schedules.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { targetText } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
@@ -18,11 +18,7 @@ import { warnOfEmbedded } from './warn-of-embedded.js';
 /** Further times are in JSON. */
 const timesShown = 5;
 
-interface Json {
-  readonly json?: boolean;
-}
-
-export async function showSchedule(name: string, { json }: Json, context: CommandContext): Promise<void> {
+export async function showSchedule(name: string, { json }: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
   const schedule = await withPlatform(context, {}, async ({ temporal, config }, reporter) => {
     await warnOfEmbedded(config, reporter);
@@ -113,7 +109,7 @@ function storedRows(work: ScheduledWork | null): [string, string][] {
   }
 }
 
-export async function printSchedules({ json }: Json, context: CommandContext): Promise<void> {
+export async function printSchedules({ json }: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
   const schedules = await withPlatform(context, {}, async ({ temporal, config }, reporter) => {
     await warnOfEmbedded(config, reporter);

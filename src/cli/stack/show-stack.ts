@@ -3,6 +3,7 @@
 import type { StackStatus } from '../../supervisor/control-protocol.js';
 import { localApiKeyFile, stackPaths } from '../../supervisor/stack-paths.js';
 import { endedText, readStackRecord } from '../../supervisor/stack-record.js';
+import type { JsonOption } from '../command.js';
 import { readStatus } from '../connect/stack-status.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
@@ -11,7 +12,7 @@ import { asCalled, programName } from '../program-name.js';
 import { ageText, formatDuration, plural } from '../units.js';
 import { undeliveredLines } from './undelivered-text.js';
 
-export async function showStack({ json }: { readonly json?: boolean }, io: CliIo): Promise<void> {
+export async function showStack({ json }: JsonOption, io: CliIo): Promise<void> {
   const { home, deployment, sandboxService, temporal } = await io.readConfig();
   const status = await readStatus(home);
   const apiKeyFile = sandboxService ? (sandboxService.apiKeyFile ?? null) : localApiKeyFile(home);

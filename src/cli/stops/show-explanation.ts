@@ -5,7 +5,7 @@ import type { Sandbox, StopOperation } from '../../contract/records/sandbox-reco
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { StopReport } from '../../protocol/stop.js';
 import { stopReport } from '../../workflow-client/stops/read-stops.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { plainError } from '../errors.js';
@@ -17,7 +17,7 @@ import { explainStop } from './explain-stop.js';
 /** @returns the exit code: that of an unknown id if there is no such sandbox */
 export async function showExplanation(
   sandboxId: string,
-  options: { readonly json?: boolean },
+  options: JsonOption,
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;

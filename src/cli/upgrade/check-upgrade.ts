@@ -2,7 +2,7 @@
 import { installErrorLogger } from '../../temporal/runtime-log.js';
 import { openEncoding } from '../../worker/index.js';
 import { type RefusedWorkflow, replayOpenWorkflows } from '../../worker/replay-open.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
@@ -13,7 +13,7 @@ import { plural } from '../units.js';
 const mostNamed = 20;
 
 /** @returns 1 if this build cannot continue something that its workers would get */
-export async function checkUpgrade({ json }: { readonly json?: boolean }, context: CommandContext): Promise<number> {
+export async function checkUpgrade({ json }: JsonOption, context: CommandContext): Promise<number> {
   const { io } = context;
   // What its native part says of each failure is in the report.
   installErrorLogger();

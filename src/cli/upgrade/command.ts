@@ -5,6 +5,6 @@ import { declareCheck, declareDrain, declareSwitch, declareUpgrade } from './opt
 export const addUpgrade: AddCommand = (parent, context) => {
   const upgrade = declareUpgrade(parent);
   declareCheck(upgrade).action(lazily(context, async () => (await import('./check-upgrade.js')).checkUpgrade));
-  declareSwitch(upgrade).action(async (version) => (await import('./switch-version.js')).switchTo(version, context));
-  declareDrain(upgrade).action(lazily(context, async () => (await import('./show-drain.js')).showDrain));
+  declareSwitch(upgrade).action(async (version) => (await import('./versions.js')).switchTo(version, context));
+  declareDrain(upgrade).action(lazily(context, async () => (await import('./versions.js')).showDrain));
 };

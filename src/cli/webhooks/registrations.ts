@@ -1,16 +1,12 @@
 /** `sandflow webhooks list`, `rotate` and `delete`. */
 
 import { idPatterns } from '../../contract/workflow-safe/ids.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
 import { programName } from '../program-name.js';
 import { UsageError } from '../usage-error.js';
-
-interface JsonOption {
-  readonly json?: boolean;
-}
 
 export async function listRegistrations({ json }: JsonOption, context: CommandContext): Promise<void> {
   const { webhooks } = await withService(context, ({ reads }) => reads.listWebhooks());

@@ -1,17 +1,26 @@
-/** `sandflow upgrade drain`: what keeps the workers of earlier versions. */
+/** `sandflow upgrade switch` and `drain`: the version that new jobs start with, and what keeps the workers of earlier ones. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { buildIdProblem } from '../../addresses/addresses.js';
 import type { JobInput } from '../../protocol/job/job-input.js';
 import { defaultCleanUpMs } from '../../protocol/limits.js';
 import { workflowTypes } from '../../protocol/messages.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
-import { heldBy, workerVersions } from '../../temporal/worker-versions.js';
+import { heldBy, switchVersion, workerVersions } from '../../temporal/worker-versions.js';
 import { readInput } from '../../workflow-client/first-input.js';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { createConcurrencyLimit } from '../connect/concurrency-limit.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printJson } from '../output/json.js';
 import { formatTable, tableWidth } from '../output/table.js';
 import { plural } from '../units.js';
+import { UsageError } from '../usage-error.js';
+
+export async function switchTo(version: string, context: CommandContext): Promise<void> {
+  const problem = buildIdProblem(version);
+  if (problem !== undefined) throw new UsageError(`The version ${problem}.`);
+  await withPlatform(context, {}, ({ temporal, config: { taskQueue } }) => switchVersion(temporal, taskQueue, version));
+  context.io.stdout.write(`New jobs start with ${version}. Those that run stay with their version.\n`);
+}
 
 /** A running workflow that stays with a version. */
 interface Holder {
@@ -45,7 +54,7 @@ const withoutDeadline: Readonly<Record<string, string>> = {
   [workflowTypes.deliverNotification]: 'a day after its start at most',
 };
 
-export async function showDrain({ json }: { readonly json?: boolean }, context: CommandContext): Promise<void> {
+export async function showDrain({ json }: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
   const versions = await withPlatform(context, {}, ({ temporal, config }) => heldVersions(temporal, config.taskQueue));
   if (json) return printJson(io.stdout, { versions, error: null });
