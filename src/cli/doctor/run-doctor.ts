@@ -1,7 +1,6 @@
 /** `sandflow doctor`: checks everything that a job needs, and says how to fix each problem. */
 import type { Config } from '../../config.js';
-import type { CommandContext } from '../command.js';
-import type { ServiceReads } from '../connect/ask-service.js';
+import type { CommandContext, JsonOption } from '../command.js';
 import { checkService, withReads } from '../connect/check-service.js';
 import { isFullyConfigured } from '../connect/configured.js';
 import { readLocalFacts } from '../connect/local-facts.js';
@@ -76,19 +75,21 @@ export async function runDoctor(
     if (ofClock) checks.push(ofClock);
     // If the service did not answer within the time limit, each further read is tried only once.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
-    const bridge = { given: options.bridge, own: platform?.bridgeUrl };
-    const ofWebhook = await webhookChecks(config, bridge, { ...asking, patienceMs });
-    checks.push(...ofWebhook);
-    // If one of these failed, it is known why jobs poll.
-    const isRegistered = ofWebhook.some(({ name, status }) => name === 'webhook' && status === 'ok');
-    if (platform && isRegistered && ofWebhook.every(({ status }) => status !== 'failed'))
-      checks.push(await checkWakes(platform.temporal, config));
-    if (config.sandboxService && ofService.every(({ status }) => status !== 'failed')) {
-      const askingOnce = { ...asking, patienceMs };
-      checks.push(await withReads(config.sandboxService, askingOnce, checkActions));
-    }
-    if (facts) checks.push(checkIsolation(facts.isolation), ...checkLocalSettings(facts));
-    if (platform) checks.push(await accountCheck(platform, { ...asking, patienceMs }));
+    const { sandboxService } = config;
+    if (!sandboxService) checks.push(skipped('webhook', 'There is no service to check.'));
+    else
+      await withReads(sandboxService, { ...asking, patienceMs }, async (reads, client) => {
+        const { check, bridgeUrl } = await checkWebhook(reads, sandboxService.apiUrl, platform?.bridgeUrl);
+        const ofBridge = await checkBridge(options.bridge ?? platform?.bridgeUrl ?? bridgeUrl, config);
+        const ofWebhook = [check, await checkSecret(config), ofBridge];
+        checks.push(...ofWebhook);
+        // If one of these failed, it is known why jobs poll.
+        if (platform && check.status === 'ok' && ofWebhook.every(({ status }) => status !== 'failed'))
+          checks.push(await checkWakes(platform.temporal, config));
+        if (ofService.every(({ status }) => status !== 'failed')) checks.push(await checkActions(reads, client));
+        if (facts) checks.push(checkIsolation(facts.isolation), ...checkLocalSettings(facts));
+        if (platform) checks.push(await checkDeployments(reads, platform.temporal, config.deployment));
+      });
   } finally {
     reporter.close();
     await platform?.close();
@@ -96,7 +97,7 @@ export async function runDoctor(
   return sayResult(checks, options, io);
 }
 
-function sayResult(checks: readonly Check[], options: { readonly json?: boolean }, io: CommandContext['io']): number {
+function sayResult(checks: readonly Check[], options: JsonOption, io: CommandContext['io']): number {
   // The result of an interrupted check is not a finding.
   io.interrupted.throwIfAborted();
   const healthy = checks.every(({ status }) => status !== 'failed');
@@ -128,25 +129,6 @@ async function serviceChecks(config: Config, asking: Asking): Promise<Check[]> {
       return [failed('key', message, 'Set SANDBOX_API_URL and SANDBOX_API_KEY.'), ...ofHeaders];
     return [failed('service', message, 'Check SANDBOX_API_URL and the network.'), ...ofHeaders];
   }
-}
-
-type AskingFor = Asking & { readonly patienceMs: number };
-
-async function webhookChecks(
-  config: Config,
-  { given, own }: { readonly given: string | undefined; readonly own: string | undefined },
-  asking: AskingFor,
-): Promise<Check[]> {
-  if (!config.sandboxService) return [skipped('webhook', 'There is no service to check.')];
-  const { apiUrl } = config.sandboxService;
-  const read = (reads: ServiceReads) => checkWebhook(reads, apiUrl, own);
-  const { check, bridgeUrl } = await withReads(config.sandboxService, asking, read);
-  return [check, await checkSecret(config), await checkBridge(given ?? own ?? bridgeUrl, config)];
-}
-
-async function accountCheck({ temporal, config }: Platform, asking: AskingFor): Promise<Check> {
-  if (!config.sandboxService) return skipped('account', 'No service is available to check.');
-  return withReads(config.sandboxService, asking, (reads) => checkDeployments(reads, temporal, config.deployment));
 }
 
 function printChecks(checks: readonly Check[], io: CommandContext['io']): void {
