@@ -25,9 +25,6 @@ export async function checkWakes(client: Client, { deployment }: { readonly depl
   return warning('wakes', `In the newest jobs, ${polled}`, mend);
 }
 
-/** Each result is one call to Temporal. */
-const atOnce = 16;
-
 /**
  * Reads the results of the newest jobs that have ended, without items of batches.
  * @returns the wakes of each job; null for a job without a readable result
@@ -39,16 +36,13 @@ export async function readWakes(
 ): Promise<(readonly Wake[] | null)[]> {
   const { deployment } = options;
   const ended = (await listJobs(client, options)).filter(({ status }) => status === 'completed');
-  const found: (readonly Wake[] | null)[] = [];
-  for (let at = 0; at < ended.length; at += atOnce) {
-    const page = ended.slice(at, at + atOnce).map(async ({ jobId }) => {
-      try {
-        return (await jobHandle(client, { deployment, jobId }).result()).wakes;
-      } catch {
-        return null;
-      }
-    });
-    found.push(...(await Promise.all(page)));
-  }
-  return found;
+  const results = ended.map(({ jobId }) => jobHandle(client, { deployment, jobId }).result());
+  return Promise.all(
+    results.map((result) =>
+      result.then(
+        ({ wakes }) => wakes,
+        () => null,
+      ),
+    ),
+  );
 }
