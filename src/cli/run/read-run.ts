@@ -1,7 +1,6 @@
 /** Checks the command line of `run`. Loads no heavy module, so that a mistake is answered at once. */
 
 import { jobIdProblem } from '../../addresses/addresses.js';
-import type { Config } from '../../config.js';
 import { type Wanted, wantedOfJob } from '../connect/check-wanted.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';
@@ -16,7 +15,6 @@ import { readBody } from './read-body.js';
 import { readPrompts, readScript } from './read-prompts.js';
 
 export interface RunCommand {
-  readonly config: Config;
   readonly jobId: string;
   /** All parts of the job, except the content of its files. */
   readonly parts: Omit<JobParts, 'put'>;
@@ -33,9 +31,9 @@ export interface RunCommand {
 
 /** @throws UsageError; SandflowError `bad_configuration` */
 export async function readRun(given: string[], options: RunOptions, io: CliIo): Promise<RunCommand> {
-  const config = await io.readConfig();
+  const { deployment } = await io.readConfig();
   const jobId = options.id ?? generateJobId();
-  const problem = jobIdProblem(config.deployment, jobId);
+  const problem = jobIdProblem(deployment, jobId);
   if (problem) throw new UsageError(`--id: the job id ${problem}.`);
   if (options.again && options.id === undefined)
     throw new UsageError('--again requires --id. Without --id, every job is new.');
@@ -54,7 +52,7 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
   const folder = folderToCollect(collect, localFiles);
   if (folder !== undefined) throw new UsageError(`--get: ${folder}`);
   const parts = {
-    deployment: config.deployment,
+    deployment,
     jobId,
     prompts: await readPrompts(given, options, io),
     setupScript: await readScript(options.setup, '--setup', io.cwd),
@@ -65,5 +63,5 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
     checkPrompt: await readScript(options.checkPrompt, '--check-prompt', io.cwd),
   };
   const wanted = wantedOfJob(jobInputOf(options, { ...parts, put: [] }));
-  return { config, jobId, parts, wanted, get, taken, labels, localFiles, watchDeadlineMs };
+  return { jobId, parts, wanted, get, taken, labels, localFiles, watchDeadlineMs };
 }

@@ -3,10 +3,10 @@
 import { type JobAddress, startJob } from '../../workflow-client/jobs/job-client.js';
 import { reportWakes } from '../../workflow-client/jobs/wake-report.js';
 import type { CommandContext } from '../command.js';
-import { checkService } from '../connect/check-service.js';
 import { checkWanted, namesAnything } from '../connect/check-wanted.js';
 import { sayLocalFacts } from '../connect/local-facts.js';
-import { openPlatform, type Platform } from '../connect/platform.js';
+import type { Platform } from '../connect/platform.js';
+import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes, isOfEnd } from '../exit-codes.js';
 import { targetText } from '../notify/notify-target.js';
 import { warnUndelivered } from '../notify/warn-undelivered.js';
@@ -14,7 +14,7 @@ import { finish } from '../output/finish.js';
 import { linksOf, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
-import { createReporter, type Reporter } from '../output/reporter.js';
+import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
 import { parseGetPairs } from '../settings/file-pairs.js';
@@ -35,16 +35,11 @@ import { watchJob } from './watch-job.js';
  */
 export async function runJob(read: RunCommand, options: RunOptions, context: CommandContext): Promise<number> {
   const { io } = context;
-  const { config, jobId, parts, wanted, get, taken, labels, localFiles, watchDeadlineMs } = read;
-
-  const reporter = createReporter({ stream: io.stderr, quiet: options.quiet === true });
-  if (config.sandboxService) {
-    await checkService(config, { signal: io.interrupted, notice: (text) => reporter.notice(text) });
-  }
-  const platform = await openPlatform(config, { io, reporter, needsWorker: true });
-  try {
+  const { jobId, parts, wanted, get, taken, labels, localFiles, watchDeadlineMs } = read;
+  const opening = { needsWorker: true, checksService: true, quiet: options.quiet };
+  return withPlatform(context, opening, async (platform, reporter) => {
     sayLocalFacts(await platform.readFacts(), reporter);
-    const job = { deployment: config.deployment, jobId };
+    const job = { deployment: platform.config.deployment, jobId };
     const asks = options.check && namesAnything(wanted);
     // A repeated id attaches to its job, even if the sandbox no longer exists.
     if ((taken || asks) && !(options.id !== undefined && (await isAttachedTo(platform, job, options)))) {
@@ -68,17 +63,14 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     if (started) sayStarted(platform, job, { ...options, prompts: input.prompts.length }, reporter);
     const attached = started ? undefined : await attachTo(platform.temporal, input, options, reporter);
     if (lost) reporter.notice(oneLine(lost));
-    if (options.detach && attached?.hasEnded) return await tellEnd(platform, job, options, { io, reporter });
-    if (options.detach) return await leaveRunning(platform, jobId, options, { io, reporter });
+    if (options.detach && attached?.hasEnded) return tellEnd(platform, job, options, { io, reporter });
+    if (options.detach) return leaveRunning(platform, jobId, options, { io, reporter });
     const exitCode = await seeThrough(platform, job, { ...options, get }, { context, reporter, watchDeadlineMs });
     if (options.notify !== undefined && isOfEnd(exitCode)) {
       await warnUndelivered(platform, job, { target: options.notify, warn: (text) => reporter.notice(text) });
     }
     return exitCode;
-  } finally {
-    reporter.close();
-    await platform.close();
-  }
+  });
 }
 
 /** The end of `--detach`: prints the id of the job and the next commands. @returns the exit code */

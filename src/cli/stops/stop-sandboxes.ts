@@ -4,7 +4,6 @@ import { SandflowError } from '../../errors/sandflow-error.js';
 import type { StopRequest } from '../../protocol/stop.js';
 import { findStopRequest } from '../../workflow-client/stops/read-stops.js';
 import type { CommandContext } from '../command.js';
-import { checkService } from '../connect/check-service.js';
 import { type CheckSourceOptions, checkSource } from '../connect/check-source.js';
 import { createConcurrencyLimit } from '../connect/concurrency-limit.js';
 import type { Platform } from '../connect/platform.js';
@@ -39,12 +38,8 @@ export async function stopSandboxes(
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  const config = await io.readConfig();
-  if (config.sandboxService) {
-    const notice = (text: string) => void io.stderr.write(`${text}\n`);
-    await checkService(config, { signal: io.interrupted, notice });
-  }
-  return withPlatform(context, { needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
+  const opening = { needsWorker: true, checksService: true, quiet: options.quiet };
+  return withPlatform(context, opening, async (platform, reporter) => {
     const sandboxIds =
       given ?? (await chooseSandboxes(platform.reads, options, io, (found) => workInEach(platform, found)));
     if (given && !options.yes) await confirmWork(await workInNamed(platform, given), given.length, io);
