@@ -9,8 +9,7 @@ import type { CliIo } from '../io.js';
 import type { TemporalUi } from '../output/job-links.js';
 import type { Notices } from '../output/reporter.js';
 import { asCalled } from '../program-name.js';
-import { badConfiguration } from '../usage-error.js';
-import { configuredUi, isFullyConfigured } from './configured.js';
+import { configuredUi } from './configured.js';
 
 export interface Addresses {
   /** The configuration. If no service is configured, `sandboxService` is the one of the embedded stack. */
@@ -31,7 +30,8 @@ export async function findAddresses(
   io: Pick<CliIo, 'main' | 'interrupted' | 'command'>,
   reporter: Notices,
 ): Promise<Addresses> {
-  if (!isFullyConfigured(config)) {
+  const { sandboxService, temporal } = config;
+  if (!temporal.configured || !sandboxService) {
     const stack = await ensureStack(config, {
       main: io.main,
       command: io.command,
@@ -44,8 +44,6 @@ export async function findAddresses(
     }).finally(() => reporter.busy?.(null));
     return embeddedAddresses(config, stack);
   }
-  const { sandboxService, temporal } = config;
-  if (!sandboxService) throw badConfiguration('SANDBOX_API_URL is not set.');
   return {
     config,
     temporal: temporal.connect,

@@ -7,7 +7,6 @@ import type { ProviderModels } from '../../contract/records/sandbox-records.js';
 import { canonicalProvider } from '../../contract/requests/sandbox-requests.js';
 import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
 import type { JobInput, PromptStep } from '../../protocol/job/job-input.js';
-import type { Notices } from '../output/reporter.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
 import { type CheckSourceOptions, checkSource } from './check-source.js';
@@ -32,15 +31,9 @@ export interface Wanted {
 }
 
 export interface CheckWantedOptions extends CheckSourceOptions {
-  readonly service: Pick<SandboxClient, AskedEndpoint | 'getSandbox' | 'listSnapshots'>;
+  readonly service: CheckSourceOptions['service'] &
+    Pick<SandboxClient, 'listProviderModels' | 'listEnvironments' | 'getLimits'>;
 }
-type AskedEndpoint = 'listProviderModels' | 'listEnvironments' | 'getLimits';
-type Asking = {
-  readonly service: Pick<SandboxClient, AskedEndpoint>;
-  /** Ctrl-C. */
-  readonly signal: AbortSignal;
-  readonly notices: Notices;
-};
 
 export const wantedOfJob = ({ source, prompts }: Pick<JobInput, 'source' | 'prompts'>): Wanted => {
   const choices = new PromptChoices();
@@ -90,7 +83,7 @@ function environmentOf(source: Wanted['source']): string | undefined {
   return isCreated ? source.body.environment : undefined;
 }
 
-async function checkEnvironment(name: string | undefined, asking: Asking): Promise<void> {
+async function checkEnvironment(name: string | undefined, asking: CheckWantedOptions): Promise<void> {
   if (name === undefined) return;
   let rowsLeftOut = 0;
   const onRowsLeftOut = (rows: number) => {
@@ -104,7 +97,7 @@ async function checkEnvironment(name: string | undefined, asking: Asking): Promi
   throw new UsageError(`--environment: the service has no environment ${headLine(name)}. It has ${has}. ${wayOut}`);
 }
 
-async function checkModels(choices: readonly PromptChoice[], asking: Asking): Promise<void> {
+async function checkModels(choices: readonly PromptChoice[], asking: CheckWantedOptions): Promise<void> {
   if (choices.length === 0) return;
   const rows = (await orUnknown((call) => asking.service.listProviderModels(call), asking))?.providers ?? [];
   if (rows.length > 0) for (const choice of choices) checkChoice(choice, rows);
@@ -141,7 +134,7 @@ function checkChoice({ provider, model, reasoningEffort, item }: PromptChoice, r
   throw new UsageError(`--effort: ${text}. ${first}${wayOut}`);
 }
 
-async function checkConcurrency(concurrency: number, asking: Asking): Promise<void> {
+async function checkConcurrency(concurrency: number, asking: CheckWantedOptions): Promise<void> {
   const max = (await orUnknown((call) => asking.service.getLimits(call), asking))?.limits.sandboxes?.max;
   if (max == null || concurrency <= max) return;
   asking.notices.notice(
@@ -163,7 +156,7 @@ const listText = (names: readonly string[]) => (names.length === 0 ? 'none' : on
 
 async function orUnknown<T>(
   read: (call: CallOptions) => Promise<T>,
-  { signal }: Pick<Asking, 'signal'>,
+  { signal }: Pick<CheckWantedOptions, 'signal'>,
 ): Promise<T | undefined> {
   try {
     return await read({ signal, timeoutMs });

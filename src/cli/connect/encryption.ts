@@ -2,20 +2,17 @@
  * Opens the configured encryption and the result store that it protects, for clients. They must agree with the workers
  * on both.
  */
-import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../../config.js';
-import { createEncryptedDataConverter, encryptResults, type KeyRing, readKeyRing } from '../../encryption/index.js';
+import { createEncryptedDataConverter, encryptResults, readKeyRing } from '../../encryption/index.js';
 import { createResultStore, type ResultStore } from '../../result-store/index.js';
 
-export interface Encryption {
-  /** Undefined if payloads are not encrypted. */
-  readonly ring: KeyRing | undefined;
-  /** Undefined if payloads are not encrypted. */
-  readonly dataConverter: DataConverter | undefined;
-}
+export type Encryption = Awaited<ReturnType<typeof openEncryption>>;
 
-/** @throws SandflowError `bad_configuration` if the file of keys is invalid */
-export async function openEncryption({ encryption }: Pick<Config, 'encryption'>): Promise<Encryption> {
+/**
+ * @returns neither keys nor a converter if payloads are not encrypted
+ * @throws SandflowError `bad_configuration` if the file of keys is invalid
+ */
+export async function openEncryption({ encryption }: Pick<Config, 'encryption'>) {
   if (!encryption) return { ring: undefined, dataConverter: undefined };
   const ring = await readKeyRing(encryption.keysFile);
   return { ring, dataConverter: createEncryptedDataConverter(ring) };

@@ -34,9 +34,7 @@ const silentMs = 2_000;
 const notShared =
   'Files of more than 128 KiB in total go through the result store. Set SANDFLOW_RESULTS to a directory that this command shares with the workers.';
 
-export interface Platform {
-  /** The configuration. If no service is configured, `sandboxService` is the one of the embedded stack. */
-  readonly config: Config;
+export interface Platform extends Pick<Addresses, 'config' | 'bridgeUrl' | 'ui'> {
   /** The current connection. `reconnect` replaces it. */
   readonly temporal: Client;
   /** Makes each call once. For writes, and for reads that may fail. */
@@ -48,10 +46,6 @@ export interface Platform {
   readonly sharedResults: ResultStore | undefined;
   /** How the settings say that jobs and batches are started. */
   readonly starting: Pick<StartJobOptions, 'taskQueue' | 'promptInSummary' | 'searchAttributes' | 'results'>;
-  /** URL of the bridge in the embedded stack; undefined if unknown. */
-  readonly bridgeUrl: string | undefined;
-  /** Temporal's UI; undefined if unknown. */
-  readonly ui: Addresses['ui'];
   /** What the service says of itself. It is asked once for each connection, and only by a command that needs it. */
   readFacts(): Promise<LocalFacts>;
   /**

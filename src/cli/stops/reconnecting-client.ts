@@ -5,24 +5,13 @@ import { isTemporalUnreachable } from '../../temporal/errors.js';
 import type { Platform } from '../connect/platform.js';
 import type { Reporter } from '../output/reporter.js';
 
-export interface ReconnectingClient {
-  /**
-   * @param call must be safe to repeat
-   * @throws what `call` throws, and what a reconnect throws
-   */
-  call<T>(call: (temporal: Client) => Promise<T>): Promise<T>;
-}
+export type ReconnectingClient = ReturnType<typeof createReconnectingClient>;
 
-export interface ReconnectingClientOptions {
-  readonly reporter: Reporter;
-  /** Ends the calls in progress. */
-  readonly interrupted: AbortSignal;
-}
-
+/** @param options `interrupted` ends the calls in progress */
 export function createReconnectingClient(
   platform: Pick<Platform, 'temporal' | 'reconnect'>,
-  { reporter, interrupted }: ReconnectingClientOptions,
-): ReconnectingClient {
+  { reporter, interrupted }: { readonly reporter: Reporter; readonly interrupted: AbortSignal },
+) {
   let reconnecting: Promise<void> | undefined;
   const reconnect = () => {
     reconnecting ??= platform.reconnect(reporter).finally(() => {
@@ -32,7 +21,11 @@ export function createReconnectingClient(
   };
 
   return {
-    async call(call) {
+    /**
+     * @param call must be safe to repeat
+     * @throws what `call` throws, and what a reconnect throws
+     */
+    async call<T>(call: (temporal: Client) => Promise<T>): Promise<T> {
       for (;;) {
         await reconnecting;
         const { temporal } = platform;

@@ -28,18 +28,10 @@ export interface HistoryRead {
   readonly unreadRows: number;
 }
 
-export interface HistoryReader {
-  /** Reads the events after the last known one. Never throws. */
-  readOn(
-    job: { readonly sandboxId: string | null } & Pick<KnownOfJob, 'prompts'>,
-    signal: AbortSignal,
-  ): Promise<HistoryRead>;
-  /** When the next call may ask the service, in ms since the epoch. */
-  readonly quietUntilMs: () => number;
-}
+export type HistoryReader = ReturnType<typeof createHistoryReader>;
 
 /** @param service the current client; it is replaced after a reconnect */
-export function createHistoryReader(service: () => Pick<SandboxClient, 'listEvents'>): HistoryReader {
+export function createHistoryReader(service: () => Pick<SandboxClient, 'listEvents'>) {
   /** Where the next read begins, by sandbox and conversation. If a job has several conversations, all are read together. */
   const cursors = new Map<string, ListEventsQuery>();
   let failures = 0;
@@ -76,8 +68,13 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
   }
 
   return {
+    /** When the next call may ask the service, in ms since the epoch. */
     quietUntilMs: () => quietUntilMs,
-    async readOn({ sandboxId, prompts }, signal) {
+    /** Reads the events after the last known one. Never throws. */
+    async readOn(
+      { sandboxId, prompts }: { readonly sandboxId: string | null } & Pick<KnownOfJob, 'prompts'>,
+      signal: AbortSignal,
+    ): Promise<HistoryRead> {
       const ids = [...new Set(prompts.flatMap(({ conversationId }) => conversationId ?? []))];
       if (sandboxId === null || ids.length === 0) return { events: [], isCurrent: true, unreadRows: 0 };
       if (Date.now() < quietUntilMs) return { events: [], isCurrent: false, unreadRows: 0 };
