@@ -5,6 +5,7 @@ import { endStatuses } from '../../contract/workflow-safe/states.js';
 import type { EnteredPhase } from '../../protocol/job/job-phases.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { PromptResult, Wake } from '../../protocol/job/job-result.js';
+import { numberIn, stringIn } from '../error-fields.js';
 import type { TranscriptEntry } from '../output/transcript-entry.js';
 
 /** An entry with a key. Two entries with the same key are equal. */
@@ -70,15 +71,15 @@ export function entriesOfEvents(
     if (endStatus !== undefined) {
       // If the history does not name the prompt, its end comes from the job itself.
       if (prompt === null) return [];
-      const error = textIn(data.error) ?? null;
+      const error = stringIn(data, 'error') ?? null;
       return [{ key: `end of ${prompt}`, entry: { kind: 'prompt_ended', prompt, status: endStatus, error, at } }];
     }
     if (type === 'prompt.queued') {
       const key = prompt === null ? id : `prompt ${prompt}`;
-      return [{ key, entry: { kind: 'prompt', prompt, text: textIn(data.prompt) ?? '', at } }];
+      return [{ key, entry: { kind: 'prompt', prompt, text: stringIn(data, 'prompt') ?? '', at } }];
     }
     if (type === 'agent.message') {
-      const text = textIn(data.text);
+      const text = stringIn(data, 'text');
       const part = data.part === true ? ({ part: true } as const) : {};
       return text === undefined ? [] : [{ key: id, entry: { kind: 'message', prompt, text, ...part, at } }];
     }
@@ -94,20 +95,20 @@ type WithoutPlace<Entry> = Entry extends unknown ? Omit<Entry, 'prompt' | 'at'> 
 function entryOfWork(type: string, data: Readonly<Record<string, unknown>>): WithoutPlace<Work> | undefined {
   if (type === 'agent.usage') {
     const [inputTokens, cachedInputTokens, outputTokens] = [
-      numberIn(data.inputTokens) ?? 0,
-      numberIn(data.cachedInputTokens) ?? 0,
-      numberIn(data.outputTokens) ?? 0,
+      numberIn(data, 'inputTokens') ?? 0,
+      numberIn(data, 'cachedInputTokens') ?? 0,
+      numberIn(data, 'outputTokens') ?? 0,
     ];
     const of = data.of === 'conversation' ? 'conversation' : 'prompt';
     return { kind: 'usage', of, inputTokens, cachedInputTokens, outputTokens };
   }
   if (type !== 'agent.tool') return undefined;
-  const output = textIn(data.output) ?? '';
-  const command = textIn(data.command);
-  if (command !== undefined) return { kind: 'command', command, exitCode: numberIn(data.exitCode) ?? null, output };
-  const tool = textIn(data.tool);
+  const output = stringIn(data, 'output') ?? '';
+  const command = stringIn(data, 'command');
+  if (command !== undefined) return { kind: 'command', command, exitCode: numberIn(data, 'exitCode') ?? null, output };
+  const tool = stringIn(data, 'tool');
   if (tool === undefined) return undefined;
-  return { kind: 'tool', tool, detail: textIn(data.detail) ?? '', failed: data.failed === true, output };
+  return { kind: 'tool', tool, detail: stringIn(data, 'detail') ?? '', failed: data.failed === true, output };
 }
 
 /** Entries for prompts whose history cannot be read: their text and their answer, from the job. */
@@ -130,12 +131,4 @@ export function inOrder(entries: readonly KeyedEntry[]): KeyedEntry[] {
     return { one, ms: Number.isNaN(ms) ? latestMs : ms };
   });
   return timed.sort((a, b) => a.ms - b.ms).map(({ one }) => one);
-}
-
-function numberIn(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
-}
-
-function textIn(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
