@@ -39,7 +39,7 @@ export async function addSchedule(
       await warnOfEmbedded(platform.config, reporter);
       const { prepareSchedule } = await import('./prepare-schedule.js');
       const { putSchedule } = await import('../../workflow-client/schedules/schedule-client.js');
-      const prepared = await prepareSchedule(read, platform, { io, notices: reporter });
+      const prepared = await prepareSchedule(read, platform, { signal: io.interrupted, notices: reporter });
       const ifExists = options.replace ? 'replace' : 'refuse';
       const put = await putSchedule(platform.temporal, { ...prepared, ifExists });
       const { readSchedule: readBack } = await import('../../workflow-client/schedules/read-schedules.js');

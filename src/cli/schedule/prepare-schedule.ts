@@ -4,11 +4,9 @@ import type { ScheduledWork } from '../../protocol/schedule.js';
 import { cut } from '../../texts/length.js';
 import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';
 import { scheduledBatch, scheduledCleanup, scheduledJob } from '../../workflow-client/schedules/scheduled-work.js';
-import { checkWanted } from '../connect/check-wanted.js';
+import { type CheckWantedOptions, checkWanted } from '../connect/check-wanted.js';
 import type { Platform } from '../connect/platform.js';
 import { filledItems } from '../fanout/run-fanout.js';
-import type { CliIo } from '../io.js';
-import type { Notices } from '../output/reporter.js';
 import { jobInputOf } from '../run/job-input.js';
 import { readPutFiles } from '../run/put-files.js';
 import type { ReadSchedule } from './read-schedule.js';
@@ -21,43 +19,39 @@ const longestWord = 200;
 export async function prepareSchedule(
   { file, ...schedule }: ReadSchedule,
   platform: Platform,
-  options: StoreOptions,
+  asking: Asking,
 ): Promise<PutScheduleOptions> {
   const { deployment, taskQueue } = platform.config;
-  const work = await storeWork(schedule.name, file, platform, options);
+  const work = await storeWork(schedule.name, file, platform, asking);
   // A secret is removed before it could be cut.
   const command = file.words.map((word) => cut(withoutSecrets(word), longestWord));
   return { ...schedule, deployment, taskQueue, work, command };
 }
 
-interface StoreOptions {
-  readonly io: Pick<CliIo, 'interrupted'>;
-  readonly notices: Notices;
-}
+type Asking = Pick<CheckWantedOptions, 'signal' | 'notices'>;
 
 /** @param schedule name of the schedule */
 async function storeWork(
   schedule: string,
   file: ScheduledFile,
   platform: Platform,
-  { io, notices }: StoreOptions,
+  asking: Asking,
 ): Promise<ScheduledWork> {
   const { temporal, config, service } = platform;
-  const asking = { service, signal: io.interrupted, notices };
   const storing = { ...platform.starting, schedule };
   switch (file.kind) {
     case 'job': {
       const { read, options } = file;
-      if (options.check) await checkWanted(read.wanted, asking);
+      if (options.check) await checkWanted(read.wanted, { ...asking, service });
       const put = await readPutFiles(read.localFiles, platform.keepInput);
       const { jobId: _, ...input } = jobInputOf(options, { ...read.parts, put });
       return scheduledJob(temporal, input, { ...storing, labels: read.labels });
     }
     case 'batch': {
       const { read, options } = file;
-      if (options.check) await checkWanted(read.wanted, asking);
+      if (options.check) await checkWanted(read.wanted, { ...asking, service });
       const { batchId: _, ...input } = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
-      const items = filledItems(read, platform, io.interrupted);
+      const items = filledItems(read, platform, asking.signal);
       return scheduledBatch(temporal, input, items, { ...storing, labels: read.labels });
     }
     case 'cleanup':
