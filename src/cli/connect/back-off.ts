@@ -1,18 +1,13 @@
 /** How long a command waits before it repeats a call that failed. */
 import { ApiError } from '../../client/index.js';
 
-export interface PauseLimits {
-  /** The longest pause after the first failure, in ms. */
-  readonly firstMs: number;
-  /** The longest pause, in ms. */
-  readonly longestMs: number;
-}
-
 /**
  * A jittered pause, in ms, that doubles with each failure.
  * @param failures before this one
+ * @param limits the longest pause after the first failure, and after any, in ms
  */
-export function backOffMs(failures: number, { firstMs, longestMs }: PauseLimits): number {
+export function backOffMs(failures: number, limits: { readonly firstMs: number; readonly longestMs: number }): number {
+  const { firstMs, longestMs } = limits;
   return Math.min(longestMs, firstMs * 2 ** failures) * (0.5 + Math.random() / 2);
 }
 

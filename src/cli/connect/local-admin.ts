@@ -17,13 +17,7 @@ import { type ServiceAtHand, withService } from './with-service.js';
 /** Longest text of a refusal, in characters. */
 const maxTextLength = 8_000;
 
-export interface LocalAdmin {
-  /** @param path below `/_local`; @param body JSON; @returns the fields of the answer */
-  call(method: 'GET' | 'POST', path: string, body?: string): Promise<Fields>;
-  /** The same, for a call that may last: it tells its progress, at least every five minutes, and its answer is the last line. */
-  callToEnd(path: string, body: string): Promise<Fields>;
-}
-
+type LocalAdmin = ReturnType<typeof createLocalAdmin>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** @throws SandflowError if no local service answers; what `act` throws */
@@ -63,7 +57,7 @@ async function refuseIfUnclear(home: string): Promise<void> {
   throw badConfiguration(`Another local service runs, so choose one of them: ${named.join(', or ')}.`);
 }
 
-function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signal: AbortSignal }): LocalAdmin {
+function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signal: AbortSignal }) {
   async function send(method: string, path: string, body?: string, accept = 'application/json'): Promise<Response> {
     try {
       return await fetch(`${base}${path}`, {
@@ -95,12 +89,14 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
     );
   }
   return {
-    async call(method, path, body) {
+    /** @param path below `/_local`; @param body JSON; @returns the fields of the answer */
+    async call(method: 'GET' | 'POST', path: string, body?: string): Promise<Fields> {
       const response = await send(method, path, body);
       if (!response.ok) throw await refusalOf(response, base);
       return answerOf(await answerText(response));
     },
-    async callToEnd(path, body) {
+    /** The same, for a call that may last: it tells its progress, at least every five minutes, and its answer is the last line. */
+    async callToEnd(path: string, body: string): Promise<Fields> {
       const response = await send('POST', path, body, 'application/x-ndjson');
       if (!response.ok) throw await refusalOf(response, base);
       let cause: unknown;

@@ -2,18 +2,12 @@
  * A connection to Temporal that reports quickly if the server cannot be reached. The SDK repeats a failed call for
  * about 20 s. A watch should notice sooner and reconnect, so this connection repeats a call for about a second.
  */
-import type { Client } from '@temporalio/client';
 import { untilAborted } from '../../os/aborted.js';
 import { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from '../../temporal/connect.js';
 
 const maxAttempts = 4;
 
-export interface TemporalLink {
-  readonly client: Client;
-  /** Runs `calls`. While the server is away, each call is repeated with the same request id, for up to `forMs`. */
-  patiently<T>(forMs: number, calls: () => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
+export type TemporalLink = Awaited<ReturnType<typeof linkToTemporal>>;
 
 /**
  * @param options.signal ends the wait for the server
@@ -22,7 +16,7 @@ export interface TemporalLink {
 export async function linkToTemporal(
   target: TemporalTarget,
   { signal, ...options }: ConnectTemporalOptions & { readonly signal?: AbortSignal } = {},
-): Promise<TemporalLink> {
+) {
   let patientUntil = 0;
   const isRepeated = (attempts: number) => attempts < maxAttempts || Date.now() < patientUntil;
   const connecting = connectTemporal(target, { ...options, isRepeated });
@@ -33,7 +27,8 @@ export async function linkToTemporal(
   });
   return {
     client,
-    async patiently(forMs, calls) {
+    /** Runs `calls`. While the server is away, each call is repeated with the same request id, for up to `forMs`. */
+    async patiently<T>(forMs: number, calls: () => Promise<T>): Promise<T> {
       patientUntil = Date.now() + forMs;
       try {
         return await calls();

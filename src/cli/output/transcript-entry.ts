@@ -74,14 +74,12 @@ export interface EntryTextOptions {
   readonly columns: () => number | undefined;
 }
 
-export type FormatEntry = (entry: TranscriptEntry) => string[];
-
 /** @returns a function that remembers the last entry: an agent may repeat the output of its command as its answer */
-export function createEntryText({ paint, columns }: EntryTextOptions): FormatEntry {
+export function createEntryText({ paint, columns }: EntryTextOptions) {
   const isRepeated = createRepeats();
   let day = '';
 
-  return (entry) => {
+  return (entry: TranscriptEntry): string[] => {
     if (isRepeated(entry)) return [];
     const at = entry.at === null ? undefined : new Date(entry.at);
     const time = at === undefined || Number.isNaN(at.getTime()) ? undefined : at;

@@ -34,23 +34,9 @@ export interface TranscriptSource {
 
 export type LookedAt = KnownOfJob & { readonly sandboxId: string | null };
 
-export interface Transcript {
-  /** Returns the entries since the last call, in order. Never throws. */
-  readOn(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]>;
-  /**
-   * Returns the remaining entries of a job that has ended. It uses the first available source: the stored transcript,
-   * the service, the job's own data. Never throws.
-   */
-  readEnd(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]>;
-  /** False if `readEnd` found no history, in the store or at the service. */
-  readonly hasHistory: () => boolean;
-  /** False if the stored history is cut, or if the service did not give all of it. */
-  readonly isComplete: () => boolean;
-  /** Number of rows of the history that `readEnd` could not read. */
-  readonly unreadRows: () => number;
-}
+export type Transcript = ReturnType<typeof createTranscript>;
 
-export function createTranscript({ service, results, folder }: TranscriptSource): Transcript {
+export function createTranscript({ service, results, folder }: TranscriptSource) {
   const reader = createHistoryReader(service);
   const ownEvents = createOwnEvents();
   const taken = new Set<string>();
@@ -112,7 +98,8 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
   }
 
   return {
-    async readOn(job, signal) {
+    /** Returns the entries since the last call, in order. Never throws. */
+    async readOn(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]> {
       const { events: read, isCurrent } = await reader.readOn(job, signal);
       const events = withoutEarly(ownEvents(read, job), job);
       hasHistory ||= events.length > 0;
@@ -122,15 +109,22 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
       const isHeld = heldSinceMs !== undefined && Date.now() - heldSinceMs < holdMs;
       return take([...entriesOfEvents(events, job), ...(isHeld ? [] : entriesOfJob(job))]);
     },
-    async readEnd(job, signal) {
+    /**
+     * Returns the remaining entries of a job that has ended. It uses the first available source: the stored transcript,
+     * the service, the job's own data. Never throws.
+     */
+    async readEnd(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]> {
       const stored = await readStored(job);
       const events = stored.length > 0 ? stored : [...early, ...(await readRest(job, signal))];
       hasHistory ||= events.length > 0;
       const ofAgents = hasHistory ? entriesOfEvents(events, job) : entriesWithoutHistory(job);
       return take([...ofAgents, ...entriesOfJob(job)]);
     },
+    /** False if `readEnd` found no history, in the store or at the service. */
     hasHistory: () => hasHistory,
+    /** False if the stored history is cut, or if the service did not give all of it. */
     isComplete: () => isComplete,
+    /** Number of rows of the history that `readEnd` could not read. */
     unreadRows: () => unreadRows,
   };
 }

@@ -29,11 +29,11 @@ export async function connectBridge(options: ConnectBridgeOptions, context: Comm
   const { io } = context;
   const config = await io.readConfig();
   // To register needs no server of Temporal.
-  const open =
-    isFullyConfigured(config) || !options.test
-      ? (act: (at: ServiceAtHand) => Promise<Connection>) => withService(context, act)
-      : (act: (at: ServiceAtHand) => Promise<Connection>) => withPlatform(context, { quiet: options.json }, act);
-  const connection = await open((at) => connect(at, options, io.interrupted));
+  const isServiceEnough = isFullyConfigured(config) || !options.test;
+  const act = (at: ServiceAtHand) => connect(at, options, io.interrupted);
+  const connection = isServiceEnough
+    ? await withService(context, act)
+    : await withPlatform(context, { quiet: options.json }, act);
   if (options.json) sayJson(connection, context);
   else say(connection, context);
   const { check } = connection;
@@ -61,17 +61,12 @@ function localUrl({ config: { sandboxService } }: ServiceAtHand, bridge: string 
 
 function sayJson(connection: Connection, { io }: CommandContext): void {
   const { bridge, webhookId, action, url, secretFile, check, others } = connection;
-  const elsewhere = others.map(({ id, url: other }) => ({ id, url: other }));
-  const shown = {
-    bridge,
-    webhookId,
-    action,
-    url,
-    secretFile,
+  printJson(io.stdout, {
+    ...{ bridge, webhookId, action, url, secretFile },
     check: check && { result: check.result, text: check.text },
-    others: elsewhere,
-  };
-  printJson(io.stdout, { ...shown, error: null });
+    others: others.map(({ id, url: other }) => ({ id, url: other })),
+    error: null,
+  });
 }
 
 function say(connection: Connection, { io }: CommandContext): void {
