@@ -1,11 +1,10 @@
 /** Retry class `safe`: reads of the account, its webhooks and its list of sandboxes. */
 import type { ListSandboxesQuery, SandboxClient } from '../../src/client/index.js';
-import { orNullWhenMissing } from '../../src/client/missing.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import type { DataRetention, Limits, Repo } from '../../src/contract/records/account-records.js';
 import type { Snapshot } from '../../src/contract/records/machine-records.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import { repeatable } from '../retry/attempt.js';
+import { oneCall, oneCallIfThere } from '../retry/one-call.js';
 import { sandboxView } from '../sandbox-view.js';
 import {
   type ApiKeyView,
@@ -20,12 +19,12 @@ export function createAccountReads(client: SandboxClient) {
   return {
     /** The current user. Safe to repeat. */
     async getMe(): Promise<ResponseOf<'getMe'>['user']> {
-      return repeatable(async ({ call }) => (await call((signal) => client.getMe({ signal }))).user);
+      return oneCall(async (o) => (await client.getMe(o)).user);
     },
 
     /** Providers with their models. Safe to repeat. */
     async listProviderModels(): Promise<ResponseOf<'listProviderModels'>['providers']> {
-      return repeatable(async ({ call }) => (await call((signal) => client.listProviderModels({ signal }))).providers);
+      return oneCall(async (o) => (await client.listProviderModels(o)).providers);
     },
 
     /**
@@ -33,74 +32,59 @@ export function createAccountReads(client: SandboxClient) {
      * @param query `{ include: 'cost' }` also returns the cost of each sandbox in this month. Default: without the cost
      */
     async listSandboxes(query: Pick<ListSandboxesQuery, 'include'> = {}): Promise<SandboxView[]> {
-      return repeatable(async ({ call }) => {
-        const sandboxes = await call((signal) => client.listAllSandboxes(query, { signal }));
-        return sandboxes.map(sandboxView);
-      });
+      return oneCall(async (o) => (await client.listAllSandboxes(query, o)).map(sandboxView));
     },
 
     /** All webhooks. Safe to repeat. */
     async listWebhooks(): Promise<WebhookView[]> {
-      return repeatable(async ({ call }) => {
-        const { webhooks } = await call((signal) => client.listWebhooks({ signal }));
-        return webhooks.map(webhookView);
-      });
+      return oneCall(async (o) => (await client.listWebhooks(o)).webhooks.map(webhookView));
     },
 
     async getLimits(): Promise<Limits> {
-      return repeatable(async ({ call }) => (await call((signal) => client.getLimits({ signal }))).limits);
+      return oneCall(async (o) => (await client.getLimits(o)).limits);
     },
 
     async getDataRetention(): Promise<DataRetention> {
-      return repeatable(async ({ call }) => (await call((signal) => client.getDataRetention({ signal }))).policy);
+      return oneCall(async (o) => (await client.getDataRetention(o)).policy);
     },
 
     /** The repositories that sandboxes can use. */
     async listRepos(): Promise<Repo[]> {
-      return repeatable(async ({ call }) => (await call((signal) => client.listRepos({ signal }))).repos);
+      return oneCall(async (o) => (await client.listRepos(o)).repos);
     },
 
     /** Names and times of the account's secrets; the service never returns their values. */
     async listSecrets(): Promise<{ readonly name: string; readonly updatedAt: string | null }[]> {
-      return repeatable(async ({ call }) => {
-        const { secrets } = await call((signal) => client.listSecrets({ signal }));
+      return oneCall(async (o) => {
+        const { secrets } = await client.listSecrets(o);
         return secrets.map(({ name, updatedAt }) => ({ name, updatedAt: updatedAt ?? null }));
       });
     },
 
     /** All environments, without the contents of variables and secret files. */
     async listEnvironments(): Promise<EnvironmentView[]> {
-      return repeatable(async ({ call }) => {
-        const { environments } = await call((signal) => client.listEnvironments({ signal }));
-        return environments.map(environmentView);
-      });
+      return oneCall(async (o) => (await client.listEnvironments(o)).environments.map(environmentView));
     },
 
     async listSnapshots(): Promise<Snapshot[]> {
-      return repeatable(async ({ call }) => (await call((signal) => client.listSnapshots({ signal }))).snapshots);
+      return oneCall(async (o) => (await client.listSnapshots(o)).snapshots);
     },
 
     /** Reads a webhook; null if it does not exist. */
     async getWebhook(webhookId: string): Promise<WebhookView | null> {
-      return repeatable(async ({ call }) => {
-        const answer = await orNullWhenMissing(call((signal) => client.getWebhook(webhookId, { signal })));
-        return answer && webhookView(answer.webhook);
-      });
+      return oneCallIfThere(async (o) => webhookView((await client.getWebhook(webhookId, o)).webhook));
     },
 
     /** The keys of the account; empty for a restricted key. */
     async listApiKeys(): Promise<ApiKeyView[]> {
-      return repeatable(async ({ call }) => {
-        const { apiKeys } = await call((signal) => client.listApiKeys({ signal }));
-        return apiKeys.map(apiKeyView);
-      });
+      return oneCall(async (o) => (await client.listApiKeys(o)).apiKeys.map(apiKeyView));
     },
 
     /** Requests and resources of a key, also after it was revoked; null when it is unknown. */
     async getApiKeyUsage(apiKeyId: string) {
-      return repeatable(async ({ call }) => {
-        const answer = await orNullWhenMissing(call((signal) => client.getApiKeyUsage(apiKeyId, { signal })));
-        return answer && { usage: answer.usage, resources: answer.resources };
+      return oneCallIfThere(async (o) => {
+        const { usage, resources } = await client.getApiKeyUsage(apiKeyId, o);
+        return { usage, resources };
       });
     },
   };

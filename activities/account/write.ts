@@ -10,6 +10,7 @@ import type {
 import type { UpdateWebhookBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { repeatable } from '../retry/attempt.js';
+import { oneCall, oneCallIfThere } from '../retry/one-call.js';
 import { type WebhookView, webhookView } from './redact.js';
 import { takeSecret } from './secrets.js';
 
@@ -23,13 +24,11 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
   return {
     /** The service refuses API keys here (specification, "Authentication"). */
     async updateDataRetention(body: DataRetentionBody): Promise<DataRetention> {
-      return repeatable(
-        async ({ call }) => (await call((signal) => client.updateDataRetention(body, { signal }))).policy,
-      );
+      return oneCall(async (o) => (await client.updateDataRetention(body, o)).policy);
     },
 
     async selectRepo(body: SelectRepoBody): Promise<Repo> {
-      return repeatable(async ({ call }) => (await call((signal) => client.selectRepo(body, { signal }))).repo);
+      return oneCall(async (o) => (await client.selectRepo(body, o)).repo);
     },
 
     /** Sets and unsets secrets of the account. @returns the names of all secrets */
@@ -63,26 +62,17 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
 
     /** Edits a webhook in place; null if it does not exist. */
     async updateWebhook(webhookId: string, body: UpdateWebhookBody): Promise<WebhookView | null> {
-      return repeatable(async ({ call }) => {
-        const answer = await orNullWhenMissing(call((signal) => client.updateWebhook(webhookId, body, { signal })));
-        return answer && webhookView(answer.webhook);
-      });
+      return oneCallIfThere(async (o) => webhookView((await client.updateWebhook(webhookId, body, o)).webhook));
     },
 
     /** Deletes a webhook with its queue. @returns false if it did not exist */
     async deleteWebhook(webhookId: string): Promise<boolean> {
-      return repeatable(
-        async ({ call }) =>
-          (await orNullWhenMissing(call((signal) => client.deleteWebhook(webhookId, { signal })))) !== null,
-      );
+      return (await oneCallIfThere((o) => client.deleteWebhook(webhookId, o))) !== null;
     },
 
     /** Disables a key immediately. @returns false if it did not exist */
     async revokeApiKey(apiKeyId: string): Promise<boolean> {
-      return repeatable(
-        async ({ call }) =>
-          (await orNullWhenMissing(call((signal) => client.revokeApiKey(apiKeyId, { signal })))) !== null,
-      );
+      return (await oneCallIfThere((o) => client.revokeApiKey(apiKeyId, o))) !== null;
     },
   };
 }

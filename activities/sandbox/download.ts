@@ -4,6 +4,7 @@ import type { WriteFileBody } from '../../src/contract/requests/sandbox-requests
 import { timeToReceive } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore, StoredObject } from '../../src/result-store/index.js';
 import { repeatable } from '../retry/attempt.js';
+import { oneCall } from '../retry/one-call.js';
 
 export interface DownloadInput {
   readonly path: string;
@@ -63,8 +64,8 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
      * repeat.
      */
     async writeFile(sandboxId: string, body: WriteFileBody): Promise<null> {
-      return repeatable(async ({ call }) => {
-        await call((signal) => client.writeFile(sandboxId, body, { signal }));
+      return oneCall(async (o) => {
+        await client.writeFile(sandboxId, body, o);
         return null;
       });
     },

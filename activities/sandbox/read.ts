@@ -6,6 +6,7 @@ import type { SandboxView, StopView } from '../../src/contract/workflow-safe/san
 import { deletionStatuses } from '../../src/contract/workflow-safe/states.js';
 import { repeatable } from '../retry/attempt.js';
 import { triesToRead } from '../retry/classify.js';
+import { oneCallIfThere } from '../retry/one-call.js';
 import { sandboxView, stopView } from '../sandbox-view.js';
 import { deletionShown } from './accepted-operation.js';
 
@@ -16,10 +17,7 @@ export function createReads(client: SandboxClient) {
      * reported, trap S5).
      */
     async getSandbox(sandboxId: string): Promise<SandboxView | null> {
-      return repeatable(async ({ call }) => {
-        const answer = await orNullWhenMissing(call((signal) => client.getSandbox(sandboxId, { signal })));
-        return answer && sandboxView(answer.sandbox);
-      });
+      return oneCallIfThere(async (o) => sandboxView((await client.getSandbox(sandboxId, o)).sandbox));
     },
 
     /**
