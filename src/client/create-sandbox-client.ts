@@ -1,14 +1,7 @@
 import { requireOptions } from '../settings/required-options.js';
-import { type AccountCalls, accountCalls } from './areas/account-calls.js';
-import { type ApiKeyCalls, apiKeyCalls } from './areas/api-key-calls.js';
-import { type EnvironmentCalls, environmentCalls } from './areas/environment-calls.js';
-import { type MachineCalls, machineCalls } from './areas/machine-calls.js';
-import { type SandboxCalls, sandboxCalls } from './areas/sandbox-calls.js';
-import { type SnapshotCalls, snapshotCalls } from './areas/snapshot-calls.js';
-import { type WebhookCalls, webhookCalls } from './areas/webhook-calls.js';
-import { type WorkCalls, workCalls } from './areas/work-calls.js';
 import type { PlainRequest, PlainResponse, SandboxClientOptions, StreamOptions } from './call-options.js';
 import { createCaller } from './caller.js';
+import { type ClientMethods, clientMethods } from './methods.js';
 
 /**
  * Creates a client of the Sandbox Service on a pool of keep-alive connections. Opens no connection before the first
@@ -22,18 +15,7 @@ import { createCaller } from './caller.js';
 export function createSandboxClient(options: SandboxClientOptions): SandboxClient {
   requireOptions(options, { baseUrl: 'a text', apiKey: ['a text', 'a function'] });
   const { call, open, request, close } = createCaller(options);
-  return {
-    ...accountCalls(call),
-    ...sandboxCalls(call),
-    ...workCalls(call),
-    ...machineCalls(call, open),
-    ...snapshotCalls(call, open),
-    ...environmentCalls(call),
-    ...webhookCalls(call),
-    ...apiKeyCalls(call),
-    request,
-    close,
-  };
+  return { ...clientMethods(call, open), request, close };
 }
 
 /**
@@ -47,15 +29,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
  * Downloads (`download…` to a file, `open…` as a stream) hold less than a MiB in memory, independent of their size.
  * Their `timeoutMs` limits the time between two pieces, not the whole download.
  */
-export interface SandboxClient
-  extends AccountCalls,
-    SandboxCalls,
-    WorkCalls,
-    MachineCalls,
-    SnapshotCalls,
-    EnvironmentCalls,
-    WebhookCalls,
-    ApiKeyCalls {
+export interface SandboxClient extends ClientMethods {
   /**
    * Sends any request below the base URL, and resolves to the unchanged answer, with any status. For tools; the other
    * methods are typed.

@@ -1,6 +1,5 @@
 import type { DataRetentionBody, SelectRepoBody, UpdateSecretsBody } from '../../contract/requests/account-requests.js';
 import type { Answer, CallOptions } from '../call-options.js';
-import type { Call } from '../caller.js';
 
 /** Calls for the account itself and for everything that belongs to no sandbox. */
 export interface AccountCalls {
@@ -18,19 +17,4 @@ export interface AccountCalls {
   /** Safe to repeat. */
   updateSecrets(body: UpdateSecretsBody, options?: CallOptions): Answer<'updateSecrets'>;
   getDeletionOperation(operationId: string, options?: CallOptions): Answer<'getDeletionOperation'>;
-}
-
-export function accountCalls(call: Call): AccountCalls {
-  return {
-    getMe: (o) => call('getMe', {}, o),
-    listProviderModels: (o) => call('listProviderModels', {}, o),
-    getLimits: (o) => call('getLimits', {}, o),
-    getDataRetention: (o) => call('getDataRetention', {}, o),
-    updateDataRetention: (body, o) => call('updateDataRetention', { body }, o),
-    listRepos: (o) => call('listRepos', {}, o),
-    selectRepo: (body, o) => call('selectRepo', { body }, o),
-    listSecrets: (o) => call('listSecrets', {}, o),
-    updateSecrets: (body, o) => call('updateSecrets', { body }, o),
-    getDeletionOperation: (operationId, o) => call('getDeletionOperation', { operationId }, o),
-  };
 }

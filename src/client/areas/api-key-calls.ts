@@ -1,6 +1,5 @@
 import type { CreateApiKeyBody } from '../../contract/requests/account-requests.js';
 import type { Answer, CallOptions } from '../call-options.js';
-import type { Call } from '../caller.js';
 
 /** Scoped API keys. Rotate and revoke need an interactive session (specification, "Key lifecycle"). */
 export interface ApiKeyCalls {
@@ -13,14 +12,4 @@ export interface ApiKeyCalls {
   rotateApiKey(apiKeyId: string, options?: CallOptions): Answer<'rotateApiKey'>;
   /** Safe to repeat. */
   revokeApiKey(apiKeyId: string, options?: CallOptions): Answer<'revokeApiKey'>;
-}
-
-export function apiKeyCalls(call: Call): ApiKeyCalls {
-  return {
-    listApiKeys: (o) => call('listApiKeys', {}, o),
-    createApiKey: (body, o) => call('createApiKey', { body }, o),
-    getApiKeyUsage: (apiKeyId, o) => call('getApiKeyUsage', { apiKeyId }, o),
-    rotateApiKey: (apiKeyId, o) => call('rotateApiKey', { apiKeyId }, o),
-    revokeApiKey: (apiKeyId, o) => call('revokeApiKey', { apiKeyId }, o),
-  };
 }

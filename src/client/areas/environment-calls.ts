@@ -1,6 +1,5 @@
 import type { UpdateEnvironmentBody, UpgradeEnvironmentBody } from '../../contract/requests/account-requests.js';
 import type { Answer, CallOptions } from '../call-options.js';
-import type { Call } from '../caller.js';
 
 /** Calls for environments, the versioned configuration of sandboxes. Answers contain secret variables and files. */
 export interface EnvironmentCalls {
@@ -17,12 +16,4 @@ export interface EnvironmentCalls {
     body?: UpgradeEnvironmentBody,
     options?: CallOptions,
   ): Answer<'upgradeEnvironment'>;
-}
-
-export function environmentCalls(call: Call): EnvironmentCalls {
-  return {
-    listEnvironments: (o) => call('listEnvironments', {}, o),
-    updateEnvironment: (environmentId, body, o) => call('updateEnvironment', { environmentId, body }, o),
-    upgradeEnvironment: (environmentId, body, o) => call('upgradeEnvironment', { environmentId, body }, o),
-  };
 }

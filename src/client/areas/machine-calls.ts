@@ -1,14 +1,7 @@
 import type { z } from 'zod';
 import type { DesktopBody, desktopQuerySchema, SshKeyBody } from '../../contract/requests/sandbox-requests.js';
 import type { Answer, CallOptions, StreamOptions } from '../call-options.js';
-import type { Call, Open } from '../caller.js';
-import {
-  type DownloadStream,
-  downloadStream,
-  type SavedDownload,
-  type SaveOptions,
-  saveDownload,
-} from '../download.js';
+import type { DownloadStream, SavedDownload, SaveOptions } from '../download.js';
 
 /** Body and query of POST /sandboxes/{sandboxId}/desktop. */
 export type DesktopRequest = DesktopBody & z.infer<typeof desktopQuerySchema>;
@@ -25,19 +18,4 @@ export interface MachineCalls {
   openDesktop(sandboxId: string, request?: DesktopRequest, options?: CallOptions): Answer<'openDesktop'>;
   /** Safe to repeat. */
   setSshKey(sandboxId: string, body: SshKeyBody, options?: CallOptions): Answer<'setSshKey'>;
-}
-
-export function machineCalls(call: Call, open: Open): MachineCalls {
-  const artifact = (sandboxId: string, path: string, o?: StreamOptions) =>
-    open('downloadArtifact', { sandboxId, query: { path } }, o);
-  return {
-    listProcesses: (sandboxId, o) => call('listProcesses', { sandboxId }, o),
-    downloadArtifact: (sandboxId, path, o) => saveDownload(artifact(sandboxId, path, o), o),
-    openArtifact: async (sandboxId, path, o) => downloadStream(await artifact(sandboxId, path, o)),
-    openDesktop: (sandboxId, { vnc, ...body } = {}, o) => {
-      const parts = { sandboxId, query: { vnc } };
-      return call('openDesktop', body.publicAccess === undefined ? parts : { ...parts, body }, o);
-    },
-    setSshKey: (sandboxId, body, o) => call('setSshKey', { sandboxId, body }, o),
-  };
 }

@@ -9,7 +9,6 @@ import type {
 } from '../../contract/requests/sandbox-requests.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Answer, CallOptions, CreateOptions } from '../call-options.js';
-import type { Call } from '../caller.js';
 
 /** Query of GET /sandboxes. Assumption: paging. */
 export type ListSandboxesQuery = z.infer<typeof listSandboxesQuerySchema>;
@@ -40,22 +39,4 @@ export interface SandboxCalls {
   shareSandbox(sandboxId: string, options?: CallOptions): Answer<'shareSandbox'>;
   /** Takes effect at once. Safe to repeat. */
   unshareSandbox(sandboxId: string, options?: CallOptions): Answer<'unshareSandbox'>;
-}
-
-export function sandboxCalls(call: Call): SandboxCalls {
-  return {
-    listSandboxes: (query, o) => call('listSandboxes', { query }, o),
-    listAllSandboxes: async (query, o) => (await call('listSandboxes', { query, whole: true }, o)).sandboxes,
-    createSandbox: (body = {}, o) => call('createSandbox', { body }, o),
-    getSandbox: (sandboxId, o) => call('getSandbox', { sandboxId }, o),
-    updateSandbox: (sandboxId, body, o) => call('updateSandbox', { sandboxId, body }, o),
-    deleteSandbox: (sandboxId, o) => call('deleteSandbox', { sandboxId, confirmDelete: sandboxId }, o),
-    stopSandbox: (sandboxId, o) => call('stopSandbox', { sandboxId }, o),
-    getStop: (sandboxId, stopId, o) => call('getStop', { sandboxId, stopId }, o),
-    resumeSandbox: (sandboxId, body, o) => call('resumeSandbox', { sandboxId, body }, o),
-    forkSandbox: (sandboxId, body = {}, o) => call('forkSandbox', { sandboxId, body }, o),
-    getSandboxUsage: (sandboxId, o) => call('getSandboxUsage', { sandboxId }, o),
-    shareSandbox: (sandboxId, o) => call('shareSandbox', { sandboxId }, o),
-    unshareSandbox: (sandboxId, o) => call('unshareSandbox', { sandboxId }, o),
-  };
 }

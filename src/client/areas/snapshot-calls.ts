@@ -1,14 +1,7 @@
 import type { z } from 'zod';
 import type { treeQuerySchema } from '../../contract/requests/sandbox-requests.js';
 import type { Answer, CallOptions, StreamOptions } from '../call-options.js';
-import type { Call, Open } from '../caller.js';
-import {
-  type DownloadStream,
-  downloadStream,
-  type SavedDownload,
-  type SaveOptions,
-  saveDownload,
-} from '../download.js';
+import type { DownloadStream, SavedDownload, SaveOptions } from '../download.js';
 
 /** Query of GET /snapshots/{snapshotId}/tree. Assumption. */
 export type SnapshotTreeQuery = z.infer<typeof treeQuerySchema>;
@@ -28,21 +21,4 @@ export interface SnapshotCalls {
   openSnapshot(snapshotId: string, options?: StreamOptions): Promise<DownloadStream>;
   /** Deletes permanently; sends the confirming header. */
   deleteSnapshot(snapshotId: string, options?: CallOptions): Answer<'deleteSnapshot'>;
-}
-
-export function snapshotCalls(call: Call, open: Open): SnapshotCalls {
-  const file = (snapshotId: string, path: string, o?: StreamOptions) =>
-    open('downloadSnapshotFile', { snapshotId, query: { path } }, o);
-  const whole = (snapshotId: string, o?: StreamOptions) => open('downloadSnapshot', { snapshotId }, o);
-  return {
-    listSnapshots: (o) => call('listSnapshots', {}, o),
-    listSandboxSnapshots: (sandboxId, o) => call('listSandboxSnapshots', { sandboxId }, o),
-    getLatestSnapshot: (sandboxId, o) => call('getLatestSnapshot', { sandboxId }, o),
-    getSnapshotTree: (snapshotId, query, o) => call('getSnapshotTree', { snapshotId, query }, o),
-    downloadSnapshotFile: (snapshotId, path, o) => saveDownload(file(snapshotId, path, o), o),
-    openSnapshotFile: async (snapshotId, path, o) => downloadStream(await file(snapshotId, path, o)),
-    downloadSnapshot: (snapshotId, o) => saveDownload(whole(snapshotId, o), o),
-    openSnapshot: async (snapshotId, o) => downloadStream(await whole(snapshotId, o)),
-    deleteSnapshot: (snapshotId, o) => call('deleteSnapshot', { snapshotId, confirmDelete: snapshotId }, o),
-  };
 }

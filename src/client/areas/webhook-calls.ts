@@ -1,6 +1,5 @@
 import type { CreateWebhookBody, UpdateWebhookBody } from '../../contract/requests/sandbox-requests.js';
 import type { Answer, CallOptions } from '../call-options.js';
-import type { Call } from '../caller.js';
 
 export interface WebhookCalls {
   /** Not safe to repeat: each call that arrives creates a webhook. The `secret` is shown only here. */
@@ -11,15 +10,4 @@ export interface WebhookCalls {
   deleteWebhook(webhookId: string, options?: CallOptions): Answer<'deleteWebhook'>;
   /** Each call replaces the secret again. Repeat until one answer has been read and its secret stored. */
   rotateWebhookSecret(webhookId: string, options?: CallOptions): Answer<'rotateWebhookSecret'>;
-}
-
-export function webhookCalls(call: Call): WebhookCalls {
-  return {
-    createWebhook: (body, o) => call('createWebhook', { body }, o),
-    listWebhooks: (o) => call('listWebhooks', {}, o),
-    getWebhook: (webhookId, o) => call('getWebhook', { webhookId }, o),
-    updateWebhook: (webhookId, body, o) => call('updateWebhook', { webhookId, body }, o),
-    deleteWebhook: (webhookId, o) => call('deleteWebhook', { webhookId }, o),
-    rotateWebhookSecret: (webhookId, o) => call('rotateWebhookSecret', { webhookId }, o),
-  };
 }

@@ -8,7 +8,6 @@ import type {
 } from '../../contract/requests/sandbox-requests.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Answer, CallOptions } from '../call-options.js';
-import type { Call } from '../caller.js';
 
 /**
  * Query of the event history. Assumption: every field but `conversation`. `cursor` goes back to a service that names the
@@ -29,16 +28,4 @@ export interface WorkCalls {
   writeFile(sandboxId: string, body: WriteFileBody, options?: CallOptions): Answer<'writeFile'>;
   /** Not safe to repeat. A command may outlast the client's deadline: set `timeoutMs` for a long command. */
   runCommand(sandboxId: string, body: CommandBody, options?: CallOptions): Answer<'runCommand'>;
-}
-
-export function workCalls(call: Call): WorkCalls {
-  return {
-    sendPrompt: (sandboxId, body, o) => call('sendPrompt', { sandboxId, body }, o),
-    getPrompt: (sandboxId, promptId, o) => call('getPrompt', { sandboxId, promptId }, o),
-    listEvents: (sandboxId, query, o) => call('listEvents', { sandboxId, query }, o),
-    interruptSandbox: (sandboxId, query, o) => call('interruptSandbox', { sandboxId, query }, o),
-    readFile: (sandboxId, path, o) => call('readFile', { sandboxId, query: { path } }, o),
-    writeFile: (sandboxId, body, o) => call('writeFile', { sandboxId, body }, o),
-    runCommand: (sandboxId, body, o) => call('runCommand', { sandboxId, body }, o),
-  };
 }
