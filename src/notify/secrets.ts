@@ -1,10 +1,11 @@
 /** Reads the secrets that sign notifications. Their file has mode 600 and one secret per line. */
 
 import { randomBytes } from 'node:crypto';
-import { link, open, rm } from 'node:fs/promises';
+import { link, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
+import { writeSynced } from '../os/private-file.js';
 import { readSecretFile } from '../os/secret-file.js';
 import { keepSecret } from '../secrecy/known-secrets.js';
 import { requireOptions } from '../settings/required-options.js';
@@ -54,24 +55,13 @@ async function makeFile(file: string): Promise<string | undefined> {
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
     await makeFolders(dirname(file), { mode: 0o700 });
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(`whsec_${randomBytes(32).toString('base64')}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeSynced(temporary, `whsec_${randomBytes(32).toString('base64')}\n`);
     await link(temporary, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
   } catch (cause) {
-    throw new SandflowError(
-      'file_not_writable',
-      `${file} cannot be created: check the owner and mode of its directory.`,
-      {
-        cause,
-      },
-    );
+    const message = `${file} cannot be created: check the owner and mode of its directory.`;
+    throw new SandflowError('file_not_writable', message, { cause });
   } finally {
     await rm(temporary, { force: true });
   }

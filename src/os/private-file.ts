@@ -39,6 +39,17 @@ async function whyUnreadable(path: string): Promise<string> {
   return ` by user ${user}: ${owner}. ${mend}`;
 }
 
+/** Creates the file, mode 600. It is on the disk before the call returns: nobody shows its content a second time. */
+export async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
 /** Replaces the file as a whole, mode 600. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
+import { writeSynced } from '../os/private-file.js';
 import { checkedName, isSecretName, keepLine, nameOf, notKept, refOf, type SecretStore } from './secret-store.js';
 
 /** A secret store in a directory of mode 700, one file of mode 600 per secret, for workers that share a file system. */
@@ -57,15 +58,4 @@ export function createDirectorySecrets(directory: string): SecretStore {
       }
     },
   };
-}
-
-/** The service shows a secret only once, so it must be on the disk before the call returns. */
-async function writeSynced(path: string, value: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(value);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
