@@ -7,7 +7,7 @@ import {
   selectRepoBodySchema,
   updateSecretsBodySchema,
 } from '../requests/account-requests.js';
-import { type Endpoint, read } from './endpoint.js';
+import { type Endpoint, read, update, write } from './endpoint.js';
 
 export const accountEndpoints = {
   getMe: {
@@ -46,13 +46,11 @@ export const accountEndpoints = {
     assumed: ['A-data-retention'],
   },
   updateDataRetention: {
-    method: 'PATCH',
+    ...update,
     path: '/account/data-retention',
     summary: 'Update the data-retention policy',
-    status: 200,
     type: 'account.data_retention',
     scope: 'account.admin',
-    retry: 'safe',
     body: dataRetentionBodySchema,
     sessionOnly: true,
     response: z.looseObject({ policy: dataRetentionSchema }),
@@ -68,13 +66,11 @@ export const accountEndpoints = {
     assumed: ['A-repos'],
   },
   selectRepo: {
-    method: 'POST',
+    ...write,
     path: '/repos',
     summary: 'Select a repository for sandboxes',
-    status: 200,
     type: 'repo.selected',
     scope: 'account.admin',
-    retry: 'safe',
     body: selectRepoBodySchema,
     response: z.looseObject({ repo: repoSchema }),
     assumed: ['A-repos'],
@@ -89,13 +85,11 @@ export const accountEndpoints = {
     assumed: ['A-secrets'],
   },
   updateSecrets: {
-    method: 'POST',
+    ...write,
     path: '/secrets',
     summary: 'Set and unset secrets',
-    status: 200,
     type: 'secret.updated',
     scope: 'account.admin',
-    retry: 'safe',
     body: updateSecretsBodySchema,
     response: z.looseObject({ secrets: z.array(secretNameSchema) }),
     assumed: ['A-secrets'],

@@ -89,3 +89,9 @@ export interface Endpoint {
 
 /** The fields that all rows of read endpoints share. */
 export const read = { method: 'GET', status: 200, retry: 'safe' } as const;
+/** Of those that change something, and change nothing more when they are repeated. */
+export const write = { method: 'POST', status: 200, retry: 'safe' } as const;
+/** Of those that change only the fields of their body. */
+export const update = { method: 'PATCH', status: 200, retry: 'safe' } as const;
+/** Of permanent deletions, which go on after the answer. */
+export const deletion = { method: 'DELETE', status: 202, retry: 'safe', confirmDelete: true } as const;

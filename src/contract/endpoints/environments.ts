@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { environmentSchema } from '../records/account-records.js';
 import { updateEnvironmentBodySchema, upgradeEnvironmentBodySchema } from '../requests/account-requests.js';
-import { type Endpoint, read } from './endpoint.js';
+import { type Endpoint, read, write } from './endpoint.js';
 
 export const environmentEndpoints = {
   listEnvironments: {
@@ -28,13 +28,11 @@ export const environmentEndpoints = {
     secret: true,
   },
   upgradeEnvironment: {
-    method: 'POST',
+    ...write,
     path: '/environments/{environmentId}/upgrade',
     summary: 'Move sandboxes to the latest version',
-    status: 200,
     type: null,
     scope: 'environment.write',
-    retry: 'safe',
     body: upgradeEnvironmentBodySchema,
     bodyOptional: true,
     response: z.looseObject({ upgraded: z.number(), failed: z.number() }),

@@ -8,7 +8,7 @@ import {
   filePathQuerySchema,
   sshKeyBodySchema,
 } from '../requests/sandbox-requests.js';
-import { type Endpoint, read } from './endpoint.js';
+import { type Endpoint, read, write } from './endpoint.js';
 
 export const machineEndpoints = {
   listProcesses: {
@@ -36,13 +36,11 @@ export const machineEndpoints = {
     assumed: ['A-raw-bytes'],
   },
   openDesktop: {
-    method: 'POST',
+    ...write,
     path: '/sandboxes/{sandboxId}/desktop',
     summary: 'Get the URL of the desktop stream',
-    status: 200,
     type: 'desktop.url',
     scope: 'desktop',
-    retry: 'safe',
     query: desktopQuerySchema,
     body: desktopBodySchema,
     bodyOptional: true,
@@ -51,13 +49,11 @@ export const machineEndpoints = {
     assumed: ['A-desktop'],
   },
   setSshKey: {
-    method: 'POST',
+    ...write,
     path: '/sandboxes/{sandboxId}/sshkey',
     summary: 'Configure an SSH key',
-    status: 200,
     type: 'sshkey.configured',
     scope: 'ssh',
-    retry: 'safe',
     body: sshKeyBodySchema,
     response: z.looseObject({ sshEndpoint: z.string().nullish() }),
     assumed: ['A-sshkey'],

@@ -9,7 +9,7 @@ import {
   resumeBodySchema,
   updateSandboxBodySchema,
 } from '../requests/sandbox-requests.js';
-import { type Endpoint, read } from './endpoint.js';
+import { deletion, type Endpoint, read, update, write } from './endpoint.js';
 
 const ofSandbox = z.looseObject({ sandbox: sandboxSchema });
 
@@ -48,26 +48,21 @@ export const sandboxEndpoints = {
     assumed: ['A-answer-types', 'A-read-lag'],
   },
   updateSandbox: {
-    method: 'PATCH',
+    ...update,
     path: '/sandboxes/{sandboxId}',
     summary: 'Rename a sandbox, set its auto-stop or name its snapshot',
-    status: 200,
     type: 'sandbox.updated',
     scope: 'sandbox.update',
-    retry: 'safe',
     body: updateSandboxBodySchema,
     response: ofSandbox,
     assumed: ['A-answer-types', 'A-snapshot-name'],
   },
   deleteSandbox: {
-    method: 'DELETE',
+    ...deletion,
     path: '/sandboxes/{sandboxId}',
     summary: 'Delete a sandbox permanently',
-    status: 202,
     type: 'sandbox.deleting',
     scope: 'sandbox.delete',
-    retry: 'safe',
-    confirmDelete: true,
     response: deletionStartedSchema,
     assumed: ['A-deletion-operation'],
   },
@@ -133,24 +128,20 @@ const ofSharedSandbox = z.looseObject({ sandbox: sandboxSchema, message: z.strin
 
 export const sharingEndpoints = {
   shareSandbox: {
-    method: 'POST',
+    ...write,
     path: '/sandboxes/{sandboxId}/share',
     summary: 'Share a sandbox with the organization',
-    status: 200,
     type: 'sandbox.shared',
     scope: 'sandbox.update',
-    retry: 'safe',
     response: ofSharedSandbox,
     assumed: ['A-sharing'],
   },
   unshareSandbox: {
-    method: 'POST',
+    ...write,
     path: '/sandboxes/{sandboxId}/unshare',
     summary: 'Make a sandbox of an organization private',
-    status: 200,
     type: 'sandbox.unshared',
     scope: 'sandbox.update',
-    retry: 'safe',
     response: ofSharedSandbox,
     assumed: ['A-sharing'],
   },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { snapshotSchema, treeEntrySchema } from '../records/machine-records.js';
 import { deletionStartedSchema } from '../records/sandbox-records.js';
 import { filePathQuerySchema, treeQuerySchema } from '../requests/sandbox-requests.js';
-import { type Endpoint, read } from './endpoint.js';
+import { deletion, type Endpoint, read } from './endpoint.js';
 
 const ofSnapshots = z.looseObject({ snapshots: z.array(snapshotSchema) });
 
@@ -67,14 +67,11 @@ export const snapshotEndpoints = {
     assumed: ['A-raw-bytes'],
   },
   deleteSnapshot: {
-    method: 'DELETE',
+    ...deletion,
     path: '/snapshots/{snapshotId}',
     summary: 'Delete a snapshot permanently',
-    status: 202,
     type: 'snapshot.deleting',
     scope: 'snapshot.write',
-    retry: 'safe',
-    confirmDelete: true,
     response: deletionStartedSchema,
     assumed: ['A-snapshot-delete', 'A-deletion-operation'],
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { webhookSchema } from '../records/sandbox-records.js';
 import { createWebhookBodySchema, updateWebhookBodySchema } from '../requests/sandbox-requests.js';
-import { type Endpoint, read } from './endpoint.js';
+import { type Endpoint, read, update } from './endpoint.js';
 
 const ofWebhook = z.looseObject({ webhook: webhookSchema });
 const ofNewSecret = z.looseObject({ webhook: webhookSchema, secret: z.string() });
@@ -39,13 +39,11 @@ export const webhookEndpoints = {
     assumed: ['A-answer-types', 'A-webhook-record'],
   },
   updateWebhook: {
-    method: 'PATCH',
+    ...update,
     path: '/webhooks/{webhookId}',
     summary: 'Edit a webhook in place',
-    status: 200,
     type: 'webhook.updated',
     scope: 'account.admin',
-    retry: 'safe',
     body: updateWebhookBodySchema,
     response: ofWebhook,
     assumed: ['A-answer-types', 'A-webhook-record'],
