@@ -5,10 +5,11 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { SandboxClient } from '../../src/client/index.js';
+import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import type { ApiKey } from '../../src/contract/records/account-records.js';
 import type { CreateApiKeyBody } from '../../src/contract/requests/account-requests.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
-import { type Attempt, currentAttempt } from '../retry/attempt.js';
+import { currentAttempt } from '../retry/attempt.js';
 import { outcomeUnknown } from '../retry/classify.js';
 import { type RotateOptions, recordDetails, rotateAdopted, unlessRefused } from '../retry/rotate.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
@@ -26,6 +27,13 @@ type Created = { readonly kept: KeptApiKey } | { readonly lost: ApiKey; readonly
  *   created key is lost. The message names that key
  */
 export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore, options: RotateOptions = {}) {
+  const keep = async (
+    id: string,
+    { apiKey, secret }: ResponseOf<'createApiKey' | 'rotateApiKey'>,
+  ): Promise<KeptApiKey> => {
+    const secretRef = await secrets.put(`api-key-${id}`, secret);
+    return { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef };
+  };
   return async function createApiKey(body: CreateApiKeyBody): Promise<KeptApiKey> {
     const attempt = currentAttempt();
     const ofThisName = async () => {
@@ -42,44 +50,29 @@ export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore
         return (await ofThisName()).map(({ id }) => id);
       },
       async send(timeoutMs) {
-        const { apiKey, secret } = await client.createApiKey(body, { timeoutMs });
+        const answer = await client.createApiKey(body, { timeoutMs });
         const { workflowExecution, activityId } = activityInfo();
-        const name = apiKey?.id ?? `${workflowExecution?.runId ?? 'none'}-${activityId}`;
-        const secretRef = await secrets.put(`api-key-${name}`, secret);
-        return { kept: { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef } };
+        const unnamed = `${workflowExecution?.runId ?? 'none'}-${activityId}`;
+        return { kept: await keep(answer.apiKey?.id ?? unnamed, answer) };
       },
       async look(known = []) {
         const [lost, ...others] = (await ofThisName()).filter(({ id }) => !known.includes(id));
         return lost && others.length === 0 ? { lost, known } : null;
       },
     });
-    return 'kept' in created ? created.kept : await adopt(created, { client, secrets, attempt, options });
+    if ('kept' in created) return created.kept;
+    const { lost, known } = created;
+    const { id, name } = lost;
+    const rotated = await unlessRefused(() =>
+      rotateAdopted(attempt, (signal) => client.rotateApiKey(id, { signal }), { ...options, known }),
+    );
+    if (rotated) return keep(id, rotated);
+    if (await unlessRefused(() => attempt.call((signal) => client.revokeApiKey(id, { signal })))) {
+      // The revoked key no longer appears, so the next attempt cannot mistake it for its own.
+      await recordDetails({ phase: 'not_sent' });
+      throw ApplicationFailure.retryable(`The key ${id}, whose secret was lost, was revoked`, 'api_key_revoked');
+    }
+    const left = `The key ${id}, named "${name ?? ''}", was created, and its secret is lost. Rotate or revoke it.`;
+    throw outcomeUnknown(left, { endpoint: 'createApiKey' });
   };
-}
-
-interface Adopting {
-  readonly client: SandboxClient;
-  readonly secrets: SecretStore;
-  readonly attempt: Attempt;
-  readonly options: RotateOptions;
-}
-
-async function adopt(
-  { lost: { id, name }, known }: Extract<Created, { readonly lost: unknown }>,
-  { client, secrets, attempt, options }: Adopting,
-): Promise<KeptApiKey> {
-  const rotated = await unlessRefused(() =>
-    rotateAdopted(attempt, (signal) => client.rotateApiKey(id, { signal }), { ...options, known }),
-  );
-  if (rotated) {
-    const { apiKey, secret } = rotated;
-    return { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef: await secrets.put(`api-key-${id}`, secret) };
-  }
-  if (await unlessRefused(() => attempt.call((signal) => client.revokeApiKey(id, { signal })))) {
-    // The revoked key no longer appears, so the next attempt cannot mistake it for its own.
-    await recordDetails({ phase: 'not_sent' });
-    throw ApplicationFailure.retryable(`The key ${id}, whose secret was lost, was revoked`, 'api_key_revoked');
-  }
-  const left = `The key ${id}, named "${name ?? ''}", was created, and its secret is lost. Rotate or revoke it.`;
-  throw outcomeUnknown(left, { endpoint: 'createApiKey' });
 }

@@ -50,19 +50,13 @@ export function createWebhookActivity(client: SandboxClient, secrets: SecretStor
         return lost && others.length === 0 ? { lost, known } : null;
       },
     });
-    return 'kept' in created ? created.kept : await adopt(created);
-
-    async function adopt({
-      lost: webhook,
-      known,
-    }: Extract<Created, { readonly lost: unknown }>): Promise<CreatedWebhook> {
-      const { id } = webhook;
-      const rotated = await unlessRefused(() =>
-        rotateAdopted(attempt, (signal) => client.rotateWebhookSecret(id, { signal }), { ...options, known }),
-      );
-      if (rotated) return keep(webhook, rotated.secret);
-      const left = `The webhook ${id} was created, and its secret is lost. Rotate or delete it.`;
-      throw outcomeUnknown(left, { endpoint: 'createWebhook' });
-    }
+    if ('kept' in created) return created.kept;
+    const { lost, known } = created;
+    const rotated = await unlessRefused(() =>
+      rotateAdopted(attempt, (signal) => client.rotateWebhookSecret(lost.id, { signal }), { ...options, known }),
+    );
+    if (rotated) return keep(lost, rotated.secret);
+    const left = `The webhook ${lost.id} was created, and its secret is lost. Rotate or delete it.`;
+    throw outcomeUnknown(left, { endpoint: 'createWebhook' });
   };
 }

@@ -6,7 +6,7 @@ import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { defaultReadLagMs } from '../../src/contract/workflow-safe/limits.js';
 import { isCreating, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { createFollower, type FollowHub } from '../prompt/follow-hub.js';
-import { type Attempt, currentAttempt, heartbeatEveryMs } from '../retry/attempt.js';
+import { currentAttempt, heartbeatEveryMs } from '../retry/attempt.js';
 import { repeatableFailure } from '../retry/classify.js';
 
 export interface SetupEnd {
@@ -25,42 +25,32 @@ export function followSetupActivity(client: SandboxClient, hub: FollowHub) {
     const timer = setInterval(() => heartbeat(), heartbeatEveryMs());
     heartbeat();
     try {
-      return await follow(sandboxId, { client, hub, attempt, readLagMs });
+      return await follow();
     } catch (error) {
       throw repeatableFailure(error, { pauseMs: attempt.pauseMs });
     } finally {
       clearInterval(timer);
     }
-  };
-}
 
-interface FollowOptions {
-  readonly client: SandboxClient;
-  readonly hub: FollowHub;
-  readonly attempt: Attempt;
-  readonly readLagMs: number;
-}
-
-async function follow(sandboxId: string, { client, hub, attempt, readLagMs }: FollowOptions): Promise<SetupEnd> {
-  const follower = createFollower(hub, sandboxId);
-  const readItself = async () =>
-    (await orNullWhenMissing(attempt.call((signal) => client.getSandbox(sandboxId, { signal }))))?.sandbox;
-  let missingSinceMs: number | undefined;
-  for (;;) {
-    const shared = (await follower.next(attempt.signal))?.sandbox;
-    const ended = shared && endOf(shared);
-    if (shared && !ended) continue;
-    // The list alone is not enough, so a read of the sandbox confirms it.
-    const sandbox = await readItself();
-    const confirmed = sandbox && endOf(sandbox);
-    if (confirmed) return confirmed;
-    if (sandbox) missingSinceMs = undefined;
-    else missingSinceMs ??= Date.now();
-    if (missingSinceMs !== undefined && Date.now() - missingSinceMs >= readLagMs) {
-      return { status: 'sandbox_lost', error: 'gone' };
+    async function follow(): Promise<SetupEnd> {
+      const follower = createFollower(hub, sandboxId);
+      let missingSinceMs: number | undefined;
+      for (;;) {
+        const shared = (await follower.next(attempt.signal))?.sandbox;
+        if (shared && !endOf(shared)) continue;
+        // The list alone is not enough, so a read of the sandbox confirms it.
+        const own = await orNullWhenMissing(attempt.call((signal) => client.getSandbox(sandboxId, { signal })));
+        const confirmed = own && endOf(own.sandbox);
+        if (confirmed) return confirmed;
+        if (own) missingSinceMs = undefined;
+        else missingSinceMs ??= Date.now();
+        if (missingSinceMs !== undefined && Date.now() - missingSinceMs >= readLagMs) {
+          return { status: 'sandbox_lost', error: 'gone' };
+        }
+        await follower.pause(attempt.signal);
+      }
     }
-    await follower.pause(attempt.signal);
-  }
+  };
 }
 
 function endOf({ setupStatus, setupError, state }: Sandbox): SetupEnd | undefined {
