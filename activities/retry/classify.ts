@@ -45,36 +45,22 @@ export function effectOf(error: unknown): Effect {
 /** The description of `error` for a workflow; undefined for errors not from the client. */
 export function describeFailure(error: unknown): ServiceFailure | undefined {
   if (error instanceof ApiError) {
-    const { code, endpoint, status, meaning, requestId, retryAfterMs, details } = error;
-    return {
-      ...bounded(error),
-      code,
-      endpoint,
-      status,
-      meaning,
-      requestId,
-      retryAfterMs: retryAfterMs && Math.min(retryAfterMs, longestUntoldPauseMs),
-      details: short(details),
-    };
+    const { status, meaning, requestId } = error;
+    const retryAfterMs = error.retryAfterMs && Math.min(error.retryAfterMs, longestUntoldPauseMs);
+    return { ...callOf(error), status, meaning, requestId, retryAfterMs, details: short(error.details) };
   }
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
-    const { code, endpoint } = error;
-    return { ...unanswered, ...bounded(error), code, endpoint, meaning: 'unavailable' };
+    return { ...callOf(error), meaning: 'unavailable' };
   }
   if (error instanceof UnexpectedResponseError) {
-    const { code, endpoint, status, meaning } = error;
-    return { ...unanswered, ...bounded(error), code, endpoint, status, meaning };
+    return { ...callOf(error), status: error.status, meaning: error.meaning };
   }
-  if (error instanceof ListIncompleteError) {
-    const { code, endpoint } = error;
-    return { ...unanswered, ...bounded(error), code, endpoint, meaning: 'permanent' };
-  }
-  return undefined;
+  return error instanceof ListIncompleteError ? { ...callOf(error), meaning: 'permanent' } : undefined;
 }
 
 /** The message may come from any source and have any length. */
-function bounded({ message }: Error): { readonly message: string } {
-  return { message: cut(message, maxMessageLength) };
+function callOf({ code, endpoint, message }: Error & Pick<ServiceFailure, 'code' | 'endpoint'>) {
+  return { ...unanswered, code, endpoint, message: cut(message, maxMessageLength) };
 }
 
 function short(details: ServiceFailure['details']): ServiceFailure['details'] {
