@@ -1,8 +1,9 @@
 /** Groups the items that failed by the code of their error, and within a code by their message. */
 import type { ItemResult } from '../protocol/fanout/fanout-result.js';
+import { failureClasses } from '../protocol/result-error-codes.js';
 import { html, link, type Markup } from './markup.js';
-import { countOf, countText } from './numbers.js';
-import { outcomeBadge, outcomeWord } from './outcome-styles.js';
+import { barsTable, countOf, countText } from './numbers.js';
+import { classChip, outcomeBadge, outcomeWord } from './outcome-styles.js';
 import { plainText } from './plain-text.js';
 
 export interface FailedItem {
@@ -11,6 +12,8 @@ export interface FailedItem {
   /** Code of its error, or its outcome if it has none. */
   readonly code: string;
   readonly message: string;
+  /** Whose failure it is, or `unknown`: results of earlier versions do not tell. */
+  readonly failureClass: string;
 }
 
 /** Items that failed with the same code and message. */
@@ -49,7 +52,8 @@ export function failureOf(item: ItemResult): FailedItem | null {
   if (outcome === 'completed' || !isDecided(item)) return null;
   const code = unreadable === undefined ? (job?.error?.code ?? outcome) : 'result_of_other_version';
   const message = reasonOf(item) || `It ended as ${outcomeWord(outcome)}, without a message.`;
-  return { itemId, outcome, code, message: message.slice(0, maxMessageLength) };
+  const failureClass = item.failureClass ?? 'unknown';
+  return { itemId, outcome, code, message: message.slice(0, maxMessageLength), failureClass };
 }
 
 /** The groups, largest first. */
@@ -72,6 +76,15 @@ function groupedBy(items: readonly FailedItem[], keyOf: (item: FailedItem) => st
   return [...groups.values()].sort((a, b) => b.length - a.length);
 }
 
+/** How many are of each class, in the order in which classes are shown everywhere. */
+function classRows(reasons: readonly FailureReason[]) {
+  const own = reasons.flatMap(({ items }) => items.map(({ failureClass }) => failureClass));
+  return [...new Set([...failureClasses.filter((one) => own.includes(one)), ...own])].map((one) => ({
+    name: classChip(one),
+    count: own.filter((other) => other === one).length,
+  }));
+}
+
 /** @param hrefOf the place of an item in the page @returns null if nothing failed */
 export function failuresSection(
   groups: readonly FailureGroup[],
@@ -79,6 +92,8 @@ export function failuresSection(
 ): Markup | null {
   if (groups.length === 0) return null;
   const rows = groups.map(({ code, outcome, count, reasons }) => {
+    const own = classRows(reasons);
+    const classes = own.map((one) => html`${one.name} ${own.length > 1 ? countText(one.count) : null} `);
     const more = reasons.length - reasonsShown;
     const shown = reasons.slice(0, reasonsShown).map(({ message, items }) => {
       const ids = items
@@ -87,7 +102,7 @@ export function failuresSection(
       const rest = items.length > idsShown ? ` and ${countText(items.length - idsShown)} more` : null;
       return html`<p class="message" dir="auto">${plainText(message)}</p><p class="note">${countText(items.length)}: ${ids}${rest}</p>`;
     });
-    return html`<tr><td class="number">${countText(count)}</td><th scope="row">${outcomeBadge(outcome)}<br><code>${plainText(code)}</code></th><td>${shown}${more > 0 ? html`<p class="note">${countOf(more, 'more message is', 'more messages are')} in the rows of the items.</p>` : null}</td></tr>`;
+    return html`<tr><td class="number">${countText(count)}</td><th scope="row">${outcomeBadge(outcome)}<br><code>${plainText(code)}</code><br>${classes}</th><td>${shown}${more > 0 ? html`<p class="note">${countOf(more, 'more message is', 'more messages are')} in the rows of the items.</p>` : null}</td></tr>`;
   });
-  return html`<section><h2>Failures</h2><table><thead><tr><th scope="col" class="number">Items</th><th scope="col">Error</th><th scope="col">Messages</th></tr></thead><tbody>${rows}</tbody></table></section>`;
+  return html`<section><h2>Failures</h2>${barsTable('Whose failure', classRows(groups.flatMap(({ reasons }) => reasons)))}<table><thead><tr><th scope="col" class="number">Items</th><th scope="col">Error</th><th scope="col">Messages</th></tr></thead><tbody>${rows}</tbody></table></section>`;
 }

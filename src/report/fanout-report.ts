@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { itemWorkflowId } from '../addresses/addresses.js';
 import type { ItemResult } from '../protocol/fanout/fanout-result.js';
 import { createRoom, lineOf } from './bounded-text.js';
+import { roundsSection } from './checks.js';
 import { comparisonSection, matrixOf } from './comparison.js';
 import { type FailedItem, type FailureGroup, failureGroups, failureOf, failuresSection } from './failures.js';
 import { itemDetails, itemsSection, type PageItem, pageItem, placeOf } from './items.js';
@@ -70,6 +71,7 @@ export function createFanoutReport(
         html`${header(about)}<main>${leftSection([...left])}
 ${failuresSection(failureGroups(failed), (itemId) => placeOf(lineOf(itemId)))}
 ${outcomesSection(about)}
+${roundsSection(items)}
 ${comparisonSection(matrixOf(items), context.dollarsPerSecond ?? null)}
 ${itemsSection(items) ?? none}</main>`,
       );

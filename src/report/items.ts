@@ -3,11 +3,12 @@ import type { ItemResult, ItemTimes } from '../protocol/fanout/fanout-result.js'
 import type { CollectedFile } from '../protocol/job/job-result.js';
 import { lastDrawn } from '../texts/terminal-text.js';
 import { lineOf, maxDetailedItems, maxDetailsBytes, maxTextLength, type Room } from './bounded-text.js';
+import { roundDetails, roundMarks, roundsOf } from './checks.js';
 import { failureOf } from './failures.js';
 import { endOfSandbox, leftSentence } from './left-words.js';
 import { addressPart, html, link, type Markup } from './markup.js';
 import { bytesText, countOf, countText, durationText, machineText, timeText } from './numbers.js';
-import { outcomeBadge } from './outcome-styles.js';
+import { classChip, outcomeBadge } from './outcome-styles.js';
 
 const maxLabels = 24;
 const maxFiles = 200;
@@ -26,6 +27,8 @@ export interface PageItem {
   readonly prompt: string;
   /** Why it failed, in one line; empty if it did not. */
   readonly error: string;
+  /** Whether its checks passed in each round; empty without checks. */
+  readonly rounds: readonly boolean[];
   /** From the fork to its end; null if the item was never forked, or if the end is unknown. */
   readonly durationMs: number | null;
   readonly machineSeconds: number;
@@ -50,6 +53,7 @@ export function pageItem(item: ItemResult, startMs: number, details: Markup | nu
     labels: Object.fromEntries(labels.map(([name, value]) => [lineOf(name), lineOf(value)])),
     prompt: lineOf(item.job?.prompts[0]?.prompt ?? ''),
     error: lineOf(failureOf(item)?.message ?? ''),
+    rounds: roundsOf(item.job?.rounds),
     durationMs: Number.isNaN(durationMs) ? null : durationMs,
     machineSeconds: item.machineSeconds,
     isEarlier: endedInEarlierRun(item, startMs),
@@ -88,8 +92,9 @@ export function itemsSection(items: readonly PageItem[]): Markup | null {
 function itemRow(item: PageItem): Markup {
   const took = item.durationMs === null ? '–' : durationText(item.durationMs);
   const tries = item.generation > 1 ? html` <span class="note">try ${item.generation}</span>` : null;
+  const whose = item.error === '' || item.failureClass === null ? null : html` ${classChip(item.failureClass)}`;
   const about = html`<span class="${item.error === '' ? 'note' : 'error'}" dir="auto">${item.error || item.prompt}</span>`;
-  const row = html`<span class="number">${item.index + 1}</span><bdi>${item.id}</bdi><span>${outcomeBadge(item.outcome)}${tries}</span><span class="number">${took}</span><span class="number">${machineText(item.machineSeconds, null)}</span>${about}`;
+  const row = html`<span class="number">${item.index + 1}</span><bdi>${item.id}</bdi><span>${outcomeBadge(item.outcome)}${whose}${roundMarks(item.rounds)}${tries}</span><span class="number">${took}</span><span class="number">${machineText(item.machineSeconds, null)}</span>${about}`;
   // A browser opens the details around the place that an address names.
   return item.details === null
     ? html`<li><div class="row" id="${item.id}">${row}</div></li>\n`
@@ -129,11 +134,10 @@ export function itemDetails(
     return html`<h3>Try ${generation} ${outcomeBadge(outcome)} <span class="note">${machineText(machineSeconds, dollarsPerSecond)}${sandbox}</span></h3>${prompt === null ? null : room.block(prompt)}${why === null ? null : html`<div class="error">${room.block(why)}</div>`}`;
   });
   return html`${error ? html`<div class="error"><p><code>${lineOf(error.code)}</code></p>${room.block(error.message)}</div>` : null}${(job?.left ?? []).slice(0, maxLeft).map((one) => html`<p class="alert">${lineOf(leftSentence(one))}</p>`)}${prompts}
-${files.length === 0 ? null : html`<h3>Files</h3><ul>${files.slice(0, maxFiles).map((file) => fileEntry(file, where, room))}</ul>`}${moreFiles > 0 ? html`<p class="note">${countOf(moreFiles, 'more file is', 'more files are')} in results.jsonl.</p>` : null}
+${roundDetails(job?.rounds ?? [], room)}${files.length === 0 ? null : html`<h3>Files</h3><ul>${files.slice(0, maxFiles).map((file) => fileEntry(file, where, room))}</ul>`}${moreFiles > 0 ? html`<p class="note">${countOf(moreFiles, 'more file is', 'more files are')} in results.jsonl.</p>` : null}
 ${tries}<h3>Facts</h3>${factsList([
     ...Object.entries(item.labels),
     ...timesOf(item.times),
-    ...(item.failureClass ? [['Whose failure', item.failureClass] as const] : []),
     ['Sandbox', job?.sandboxId ?? 'none'],
     ['Name', job?.sandboxName ?? 'none'],
     ['Fork', (job && endOfSandbox(job)) ?? (job?.sandboxId ? 'kept' : 'not forked')],

@@ -1,4 +1,5 @@
 /** Numbers as people read them. */
+import { html, type Markup } from './markup.js';
 
 /** `350 ms`, `9.5 s`, `42 s`, `3 m 5 s`, `2 h 10 m`, `4 d 3 h`. */
 export function durationText(ms: number): string {
@@ -78,4 +79,16 @@ export function medianText(durationsMs: readonly (number | null)[]): string {
 
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
+}
+
+/** How many items are of each kind, with a bar for each share. Leaves out what there is none of. */
+export function barsTable(head: string, rows: readonly { readonly name: Markup; readonly count: number }[]): Markup {
+  const all = sum(rows.map(({ count }) => count));
+  const shown = rows
+    .filter(({ count }) => count > 0)
+    .map(
+      ({ name, count }) =>
+        html`<tr><th scope="row">${name}</th><td class="number">${countText(count)}</td><td class="number">${shareText(count, all)}</td><td class="bar" aria-hidden="true"><svg><rect width="${Math.max(1, Math.round((count / all) * 100))}%" height="100%" fill="currentColor"/></svg></td></tr>`,
+    );
+  return html`<table class="bars"><thead><tr><th scope="col">${head}</th><th scope="col" class="number">Items</th><th scope="col" class="number">Share</th><td></td></tr></thead><tbody>${shown}</tbody></table>`;
 }

@@ -3,7 +3,7 @@ import type { FanoutOutcome, ItemOutcome } from '../protocol/fanout/fanout-input
 import { html, type Markup } from './markup.js';
 
 /** The mark of each tone. Its name is also that of its colour. */
-const marks = { good: '✓', bad: '✕', warn: '▲', calm: '■' } as const;
+export const marks = { good: '✓', bad: '✕', warn: '▲', calm: '■' } as const;
 type Tone = keyof typeof marks;
 
 /** Outcomes of items, and of batches. Those of items are shown in this order. */
@@ -29,6 +29,11 @@ export const knownOutcomes: readonly string[] = Object.keys(tones);
 /** The words of an outcome, even of an outcome that only a newer version knows. */
 export function outcomeWord(outcome: string): string {
   return outcome === 'sandbox_cancelled' ? 'no machine' : outcome.replaceAll('_', ' ');
+}
+
+/** Whose failure it is, as a word with a border. */
+export function classChip(failureClass: string): Markup {
+  return html`<span class="chip">${failureClass}</span>`;
 }
 
 /** @param options.tone default: that of the outcome @param options.word default: the words of the outcome */

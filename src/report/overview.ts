@@ -1,6 +1,5 @@
 /** The head of the page: what the batch is, how it ended, what it left behind, and the outcomes of its items. */
 import { jobWorkflowId } from '../addresses/addresses.js';
-import { classesText } from '../protocol/failure-class.js';
 import type { FanoutProgress } from '../protocol/fanout/fanout-progress.js';
 import type { FanoutResult } from '../protocol/fanout/fanout-result.js';
 import { endText } from '../protocol/shortfall.js';
@@ -48,7 +47,6 @@ export function header({ result, items, generatedAt, context }: Overview): Marku
   const batchId = lineOf(result.batchId);
   // The batch does not count attempts of earlier runs; the items do.
   const retried = Math.max(counts.retried, sum(items.map(({ generation }) => Math.max(0, generation - 1))));
-  const whose = classesText(counts.byClass);
   const facts: readonly (readonly [string, string | Markup])[] = [
     ['Batch', batchUrl === null ? batchId : link(batchUrl, batchId)],
     // Forks of a snapshot have no source sandbox.
@@ -61,7 +59,6 @@ export function header({ result, items, generatedAt, context }: Overview): Marku
       ? [['Reserved for running items', machineText(budget.reservedSeconds, dollarsPerSecond)] as const]
       : []),
     ['Budget', budget.limitSeconds === null ? 'none' : budgetText(budget.limitSeconds)],
-    ...(whose === '' ? [] : [['Whose failures', whose] as const]),
     ['Retries', countText(retried)],
     ...('apiCalls' in result ? [['API calls', countText(result.apiCalls)] as const] : []),
   ];

@@ -60,12 +60,19 @@ ul{padding-left:20px}
 table{width:100%;border-collapse:collapse}
 th,td{padding:5px 8px;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;font-weight:400}
 thead th{color:var(--muted);font-size:13px}
+thead th,.number{overflow-wrap:break-word}
 th.number{text-align:right}
+.chip,.rounds > span{display:inline-block;padding:0 6px;border:1px solid;border-radius:9px;font-size:12px;line-height:1.35}
+.rounds > span{margin-right:2px;padding:0 3px;border-radius:3px}
+.bars + table{margin-top:16px}
+.bars th,.bars .number{white-space:nowrap}
+.bar{width:50%}
+.bar svg{display:block;width:100%;height:10px;margin-top:6px;color:var(--accent)}
 .wide{overflow-x:auto}
 .wide th,.wide td{min-width:110px;overflow-wrap:break-word}
 .items{list-style:none;padding:0}
 .items li{border-top:1px solid var(--line);content-visibility:auto;contain-intrinsic-size:auto 34px}
-.row{display:grid;grid-template-columns:5ch minmax(90px,2fr) minmax(110px,1.2fr) 9ch 14ch minmax(120px,4fr);gap:0 12px;padding:5px 8px}
+.row{display:grid;grid-template-columns:5ch minmax(90px,2fr) minmax(150px,1.6fr) 9ch 14ch minmax(120px,4fr);gap:0 12px;padding:5px 8px}
 summary{cursor:pointer}
 summary:hover,details[open] > summary{background:var(--page)}
 summary > bdi{color:var(--accent)}

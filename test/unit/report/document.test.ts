@@ -63,22 +63,6 @@ describe('a batch', () => {
     expect(took(later)).toMatch(/ m /);
   });
 
-  test('tells whose the failures are, of all and of an item', () => {
-    const { result, items, ...rest } = sampleBatch(1, { outcome: 'sandbox_failed' });
-    const of = (byClass: Record<string, number>, failureClass: 'machine' | null) => {
-      const counts = { ...result.counts, byClass };
-      return pageOf({
-        ...rest,
-        items: items.map((item) => ({ ...item, failureClass })),
-        result: { ...result, counts },
-      });
-    };
-    const shown = of({ machine: 1, agent: 2 }, 'machine');
-    expect(shown).toContain('<dt>Whose failures</dt><dd><bdi>2 agent, 1 machine</bdi>');
-    expect(shown).toContain('<dt>Whose failure</dt><dd><bdi>machine</bdi>');
-    expect(of({}, null)).not.toContain('Whose failure');
-  });
-
   test('shows its source only if it is a sandbox', () => {
     const { result, ...rest } = sampleBatch(3);
     const shown = (sourceSandboxId: string | null) => pageOf({ ...rest, result: { ...result, sourceSandboxId } });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
+import type { FailureClass } from '../../../src/protocol/result-error-codes.js';
 import { escapeHtml, html, link } from '../../../src/report/markup.js';
 import { plainText } from '../../../src/report/plain-text.js';
 import { lastDrawn } from '../../../src/texts/terminal-text.js';
@@ -79,17 +80,21 @@ function shownWith(data: SampleBatch, text: string): string {
     const job = item.job ?? data.items.find((other) => other.job)?.job;
     if (!job) throw new Error('the sample has no job');
     const texts = { prompt: text, result: text, error: text, status: text };
+    const check = { command: text, exitCode: 1, output: `${text}.`, durationMs: 1 };
     const replaced = { generation: 1, outcome: 'prompt_failed', machineSeconds: 1, sandboxId: text } as const;
     return {
       ...item,
       // Not empty, so that there is always a place to link to.
       itemId: `${at}${text}`,
       outcome: 'prompt_failed',
+      // Of a later version, which knows more of them.
+      failureClass: `${text}.` as FailureClass,
       earlier: [{ ...replaced, prompt: text, error: text }],
       labels: { [`${text}.`]: `${text}.`, prompt: `${text}.`, model: `m${at % 2}${text}` },
       job: {
         ...job,
         prompts: job.prompts.map((prompt) => ({ ...prompt, ...texts })),
+        rounds: [{ round: 1, passed: false, promptIndex: null, runs: [check] }],
         files: [{ path: text, size: 1, sha256: null, ref: 'ref', error: text, partial: false, unchanged: null }],
         error,
         left,

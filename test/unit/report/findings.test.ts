@@ -11,7 +11,7 @@ function pageItemsOf({ items, result }: SampleBatch): PageItem[] {
 
 describe('failures', () => {
   const failed = (code: string, message: string, itemId = 'x'): FailedItem => ({
-    ...{ itemId, outcome: 'prompt_failed', code, message },
+    ...{ itemId, outcome: 'prompt_failed', code, message, failureClass: 'agent' },
   });
 
   test('with one code are one group, the largest first, and its messages are counted', () => {
