@@ -24,6 +24,7 @@ export function progressOf(job: JobState): JobProgress {
     cleanUpEndsAt: job.cleanUpEndsAtMs === null ? null : new Date(job.cleanUpEndsAtMs).toISOString(),
     prompts: promptResults(job),
     ...(job.carried.rounds && { rounds: job.carried.rounds }),
+    ...(job.input.checks?.length && { maxRounds: job.input.rounds ?? 1 }),
     wakes: job.carried.wakes,
     apiCalls: apiCalls(),
     deadlineAt: new Date(job.carried.deadlineAtMs ?? Date.now() + job.input.deadlineMs).toISOString(),

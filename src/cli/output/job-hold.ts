@@ -9,7 +9,8 @@ import { oneLine } from './terminal-safe.js';
 export type HeldJob = Pick<
   JobProgress,
   'jobId' | 'phase' | 'sandboxId' | 'awaitedStop' | 'cutShort' | 'cleanUpEndsAt' | 'times' | 'blocked'
->;
+> &
+  Pick<JobProgress, 'rounds' | 'maxRounds'>;
 
 /** A call that is repeated, as Temporal shows it. */
 export interface HeldCall {
@@ -56,7 +57,7 @@ export function jobHold(job: HeldJob, calls: readonly HeldCall[] = []) {
   return {
     /** What the job does or waits for, without the time that it takes. */
     doing: doingOf(job),
-    /** The same in one to three words, for the table of the items of a batch. */
+    /** The same in one to three words, with the round, for the table of the items of a batch. */
     words: wordsOf(job, stop),
     /** Why that does not end: what is refused, or has failed and is repeated. Empty if nothing has. */
     why: job.blocked?.message ?? (stop === null ? callProblem(job, calls) : stopText(stop)),
@@ -75,11 +76,18 @@ function doingOf(job: HeldJob): string {
   return oneLine(`${cuts[cutShort]}: ${finishing[phase] ?? doing}${until}`);
 }
 
-function wordsOf({ phase, cutShort, blocked }: HeldJob, stop: AwaitedStop | null): string {
+function wordsOf(job: HeldJob, stop: AwaitedStop | null): string {
+  const { phase, cutShort, blocked } = job;
   if (blocked) return 'blocked';
   if (stop !== null) return 'stop fails';
   const plain = phaseTexts[phase]?.words ?? phase;
-  return cutShort != null && finishing[phase] !== undefined ? cuts[cutShort] : plain;
+  return cutShort != null && finishing[phase] !== undefined ? cuts[cutShort] : `${plain}${roundOf(job)}`;
+}
+
+/** Empty outside of the rounds, and for a job that has only one. */
+function roundOf({ phase, times, rounds = [], maxRounds = 1 }: HeldJob): string {
+  if (!['prompting', 'following', 'checking'].includes(phase) || maxRounds < 2 || times.promptedAt === null) return '';
+  return ` ${(rounds.at(-1)?.round ?? 0) + 1}/${maxRounds}`;
 }
 
 /** A stop that has failed at least once, and that the service tries again. */

@@ -73,6 +73,8 @@ export interface JobProgress {
   readonly prompts: readonly PromptResult[];
   /** The rounds of checks so far, in order; absent without checks. */
   readonly rounds?: readonly CheckRound[];
+  /** How many rounds the job may have; absent without checks. */
+  readonly maxRounds?: number;
   /** The newest wakes. */
   readonly wakes: readonly Wake[];
   /** Number of calls to the service so far. */

@@ -122,9 +122,9 @@ function lastOfEach(objects: readonly ListedObject[]): ListedObject[] {
   return [...newest].sort(([a], [b]) => a - b).map(([, { object }]) => object);
 }
 
-function failureRow({ index, itemId, outcome, generation, job, times }: ItemResult): ItemRow {
+function failureRow({ index, itemId, outcome, failureClass, generation, job, times }: ItemResult): ItemRow {
   const attempt = generation > 1 ? [`at attempt ${generation}`] : [];
-  const text = [...attempt, reasonOf({ job }) ?? ''].filter((part) => part !== '').join(', ');
+  const text = [failureClass ?? '', ...attempt, reasonOf({ job }) ?? ''].filter((part) => part !== '').join(', ');
   const since = times.answeredAt ?? times.endingAt ?? times.endedAt;
   return { index, itemId, phase: outcome, since, text };
 }

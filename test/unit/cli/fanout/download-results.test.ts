@@ -168,12 +168,13 @@ describe('items that fail while somebody watches', () => {
     await end(0, { outcome: 'prompt_failed' });
     expect(await items.look()).toEqual({ fresh: [], all: [] });
     await end(1, { outcome: 'completed' });
-    await end(2, { outcome: 'prompt_failed', generation: 2 }, { prompts: [promptResult({ error: 'exit code 3' })] });
+    const failed = { outcome: 'prompt_failed', failureClass: 'agent', generation: 2 } as const;
+    await end(2, failed, { prompts: [promptResult({ error: 'exit code 3' })] });
     const row = expect.objectContaining({
       index: 2,
       itemId: '3',
       phase: 'prompt_failed',
-      text: 'at attempt 2, exit code 3',
+      text: 'agent, at attempt 2, exit code 3',
     });
     expect(await items.look()).toEqual({ fresh: [row], all: [row] });
     expect(await items.look()).toEqual({ fresh: [], all: [row] });

@@ -15,6 +15,8 @@ const job = (change: Partial<HeldJob>): HeldJob => ({
   ...change,
 });
 
+const round = (number: number) => ({ round: number, passed: false, runs: [], promptIndex: null });
+
 const pending: AwaitedStop = { stopId: 'stop_1', status: 'pending', error: null };
 const failing: AwaitedStop = { stopId: 'stop_1', status: 'failing', error: 'No disk' };
 const full: HeldCall = { nextAt: until, lastError: 'The disk is full: /r cannot be written.' };
@@ -34,6 +36,26 @@ describe('what holds a job', () => {
       job({}),
       [],
       { doing: 'the agent is working', words: 'agent works', why: '', next: [logs, watch, cancel] },
+    ],
+    ['the first of three rounds', job({ maxRounds: 3, rounds: [round(0)] }), [], { words: 'agent works 1/3' }],
+    [
+      'the checks of the second round',
+      job({ phase: 'checking', maxRounds: 3, rounds: [round(0), round(1)] }),
+      [],
+      { words: 'checking 2/3' },
+    ],
+    ['no round where there is one', job({ maxRounds: 1 }), [], { words: 'agent works' }],
+    [
+      'no round before the first prompt',
+      job({ phase: 'checking', maxRounds: 3, times: { ...working, promptedAt: null } }),
+      [],
+      { words: 'checking' },
+    ],
+    [
+      'no round after them',
+      job({ phase: 'collecting_files', maxRounds: 3, rounds: [round(0), round(1)] }),
+      [],
+      { words: 'collecting files' },
     ],
     [
       'a create without an answer',

@@ -88,10 +88,10 @@ describe('the checks of a job', () => {
   });
 
   it('that pass before the first prompt are told, and the job goes on', async () => {
-    const handle = await start({ checks: ['true'], prompts: [{ prompt: script(untilGo) }] });
+    const handle = await start({ checks: ['true'], rounds: 4, prompts: [{ prompt: script(untilGo) }] });
     await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
-    const { rounds, sandboxId } = await progressOf(handle);
-    expect(rounds).toMatchObject([{ round: 0, passed: true }]);
+    const { rounds, maxRounds, sandboxId } = await progressOf(handle);
+    expect({ rounds, maxRounds }).toMatchObject({ rounds: [{ round: 0, passed: true }], maxRounds: 4 });
     await letGo(stand, sandboxId);
     expect(await handle.result()).toMatchObject({ outcome: 'completed', rounds: [{ round: 0 }, { round: 1 }] });
   });
