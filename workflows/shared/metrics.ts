@@ -25,6 +25,12 @@ export function countRefusedCall(step: string, { code, meaning }: { readonly cod
   count('sandflow_refused_calls', 'Calls that the service refused or left unanswered, made again', labels);
 }
 
+/** @param round 0 before the first prompt; a job has ten at most */
+export function countRound({ round, passed }: { readonly round: number; readonly passed: boolean }): void {
+  const labels = { round: String(round), result: passed ? 'passed' : 'failed' };
+  count('sandflow_check_rounds', 'Rounds of checks that have ended', labels);
+}
+
 /** Call it when a block begins, and each time that the workflow finds it still there. */
 export function observeBlock({ reason, since }: { readonly reason: string; readonly since: string }, code: string) {
   observe('sandflow_blocked_seconds', 'How long work has been blocked, at each try', Date.now() - Date.parse(since), {

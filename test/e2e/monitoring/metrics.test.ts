@@ -50,6 +50,8 @@ it.each([
     1,
   ],
   ['sandflow_work_ended', { kind: 'cleanup' }, 1],
+  ['sandflow_check_rounds', { round: '0', result: 'passed' }, 1],
+  ['sandflow_check_rounds', { round: '1', result: 'passed' }, 1],
   ['sandflow_notifications_given_up', {}, 1],
   ['sandflow_cleanup_expiring', { policy: 'nightly' }, undefined],
   ['sandflow_refused_calls', { step: 'create', code: 'billing_required', meaning: 'blocked' }, undefined],

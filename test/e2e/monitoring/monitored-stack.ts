@@ -16,7 +16,7 @@ export interface MonitoredStack {
   run(args: readonly string[]): Promise<{ readonly exitCode: number | null; readonly stderr: string }>;
   /** What both serve now, as one text. */
   metrics(): Promise<string>;
-  /** A batch with failures, lost webhooks, a failing stop, a blocked job, a dead receiver, and a cleanup. */
+  /** A job with a check, a batch with failures, lost webhooks, a failing stop, a blocked job, a dead receiver, and a cleanup. */
   workInFaults(id: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -71,6 +71,7 @@ export async function createMonitoredStack(): Promise<MonitoredStack> {
         'items.jsonl',
         ['echo one', 'exit 1', 'echo three', 'exit 1'].map((line) => `${JSON.stringify(shell(line))}\n`).join(''),
       );
+      await run(['run', shell('echo checked'), '--id', `${id}-checked`, '--check', 'true', '--quiet']);
       await arm(service, [
         { kind: 'webhook_drop', times: 2 },
         { kind: 'error', endpoint: 'getSandbox', status: 503, times: 2 },

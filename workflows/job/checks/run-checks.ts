@@ -10,6 +10,7 @@ import type { CheckRound } from '../../../src/protocol/job/job-result.js';
 import type { Text } from '../../../src/protocol/stored-text.js';
 import { endOf } from '../../../src/texts/length.js';
 import { JobTermination, jobError, serviceFailureOf, toJobTermination } from '../../shared/job-termination.js';
+import { countRound } from '../../shared/metrics.js';
 import type { JobState } from '../job-state.js';
 import { runPrompts } from '../prompts/run-prompts.js';
 import { withMarkers } from '../run-commands.js';
@@ -84,6 +85,7 @@ async function runRound(job: JobState, sandboxId: string, checks: readonly Text[
   const round = { round: ended.length + (checkBefore ? 0 : 1), passed: !runs.some(hasFailed), runs, promptIndex: null };
   carried.rounds = [...ended, round];
   carried.checking = null;
+  countRound(round);
   return round;
 }
 
