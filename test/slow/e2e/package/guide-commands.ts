@@ -24,11 +24,16 @@ const otherEnds: readonly (readonly [pattern: RegExp, exitCode: number])[] = [
 /** Commands of a clone, of which `install.test.ts` runs those that install, and commands that change the machine. */
 const leftOut: readonly RegExp[] = [/^npm /, /^(?:systemctl|loginctl) /];
 
-/** The lines of the shell blocks of a page, in their order. */
+/** The commands of the shell blocks of a page, in their order. A line that ends with a backslash goes on in the next one. */
 export function commandsOf(page: string): GuideCommand[] {
   const blocks = [...readSource(page).matchAll(/^```sh\n(.*?)^```/gms)];
   return blocks
-    .flatMap(([, block = '']) => block.trimEnd().split('\n'))
+    .flatMap(([, block = '']) =>
+      block
+        .trimEnd()
+        .replaceAll(/ \\\n\s*/g, ' ')
+        .split('\n'),
+    )
     .map((line) => line.replace(/^npm ci && (?=npx )/, ''))
     .filter((line) => !leftOut.some((pattern) => pattern.test(line)))
     .map((line) => ({
