@@ -1,5 +1,6 @@
 /** Builds the progress of a running job, and its result at the end. */
 import { degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
+import { isFinalPromptStatus } from '../../src/contract/workflow-safe/states.js';
 import { failureClassOf } from '../../src/protocol/failure-class.js';
 import type { AwaitedStop, JobProgress, JobTimes } from '../../src/protocol/job/job-progress.js';
 import type { JobError, JobOutcome, JobResult, PromptResult } from '../../src/protocol/job/job-result.js';
@@ -38,7 +39,7 @@ export function resultOf(job: JobState, outcome: JobOutcome, error: JobError | n
   return truncateResult({
     jobId: job.input.jobId,
     outcome,
-    failureClass: failureClassOf({ outcome, error, deadlineIn: job.deadlineIn }),
+    failureClass: failureClassOf({ outcome, error, deadlineIn: deadlineInOf(job) }),
     sandboxId: job.sandbox?.id ?? null,
     sandboxName: job.sandbox?.name ?? null,
     prompts: promptResults(job),
@@ -57,6 +58,23 @@ export function resultOf(job: JobState, outcome: JobOutcome, error: JobError | n
     apiCalls: apiCalls(),
     durationMs: Date.now() - job.carried.startedAtMs,
     error,
+  });
+}
+
+/** What the job did at its deadline. A job that followed an agent which was not at work waited for the service. */
+function deadlineInOf(job: JobState): JobState['deadlineIn'] {
+  return job.deadlineIn === 'following' && !wasAgentAtWork(job) ? 'blocked' : job.deadlineIn;
+}
+
+/**
+ * False if the agent had ended before the deadline, although no read had shown it by then, or if the interrupt has shown
+ * nothing to interrupt, or could not be made.
+ */
+function wasAgentAtWork({ carried: { prompts, deadlineAtMs }, wasAtWork }: JobState): boolean {
+  return prompts.some(({ status, endedAt }, index) => {
+    if (status === 'not_sent') return false;
+    if (status === 'completed') return Date.parse(endedAt ?? '') > (deadlineAtMs ?? 0);
+    return isFinalPromptStatus(status) || wasAtWork.get(index) !== false;
   });
 }
 

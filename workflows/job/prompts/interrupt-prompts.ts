@@ -37,14 +37,17 @@ async function interruptPrompt(job: JobState, index: number): Promise<void> {
   if (!prompt || !job.sandbox) return;
   const { id } = job.sandbox;
   const sent = { sandboxId: id, index };
+  job.wasAtWork.set(index, false);
   for (let tries = 0; tries < triesAtMost; tries += 1) {
     // The prompt may have ended in the meantime, and somebody else may have sent a prompt to its conversation.
     const again = tries === 0 ? undefined : followInputOf(job, sent, true);
     try {
-      await retryRefusals(job, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId, again));
+      const interrupt = () => effects.interruptSandbox(id, prompt.conversationId, again);
+      if ((await retryRefusals(job, 'interrupt', interrupt)) > 0) job.wasAtWork.set(index, true);
     } catch (error) {
       // The service refuses permanently. A machine that no longer runs has no prompts to interrupt.
       if (serviceFailureOf(error) === undefined) throw error;
+      job.wasAtWork.delete(index);
     }
     const end = await endWithin(job, sent, waitMs * 2 ** tries);
     if (end === undefined) continue;
