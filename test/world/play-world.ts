@@ -11,8 +11,11 @@ import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
 import type { ProxiedCall } from '../slow/matrix/faults/fault-proxy.js';
+import { brokenBreakers } from './oracle/breaker.js';
 import { brokenCallers } from './oracle/callers.js';
 import { brokenCauses } from './oracle/causes.js';
+import { brokenChecks } from './oracle/checks.js';
+import { brokenClasses } from './oracle/classes.js';
 import { brokenEscalations } from './oracle/escalations.js';
 import { type Excused, judgeTimes, mostLostMs } from './oracle/lateness.js';
 import { brokenOutcomes } from './oracle/outcomes.js';
@@ -28,6 +31,7 @@ import { brokenLogs, brokenRuns } from './oracle/workflows.js';
 import type { JobPlan, Plan } from './plan/plan.js';
 import { type Account, archivedByPerson, type Books, persist } from './players/account.js';
 import { playBatch } from './players/batch.js';
+import { checkRuns as countCheckRuns } from './players/checks.js';
 import { playCleanup } from './players/cleanup.js';
 import { commandLinePatienceMs, playCommandLine } from './players/command-line.js';
 import { happenLater } from './players/later.js';
@@ -60,7 +64,13 @@ export interface WorldEnd {
   readonly excused: readonly Excused[];
   /** How late the machine was in the whole world, in ms. */
   readonly lostMs: number;
-  readonly outcomes: readonly { readonly job: string; readonly outcome: string; readonly lastedMs: number }[];
+  readonly outcomes: readonly {
+    readonly job: string;
+    readonly outcome: string;
+    /** Its error; null without. */
+    readonly why: string | null;
+    readonly lastedMs: number;
+  }[];
   /** What was told and what the books say, to find out why a promise was broken. */
   readonly evidence: unknown;
   /** Troubles that have struck. */
@@ -159,6 +169,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       sourceId,
       calls: () => wire.calls,
       watch: wire.watch,
+      notes: options.directory,
       arm: (fault) => admin('faults', fault),
       terminal: (job) => ({
         ...{ TEMPORAL_ADDRESS: parts.temporalAddress, SANDBOX_API_URL: terminal.urlFor(job), SANDBOX_API_KEY: apiKey },
@@ -230,7 +241,9 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     const allStruck = () => new Set([...wire.struck, ...post.struck, ...crashedAtEvents, ...happened]);
     const judge = async () => {
       const struck = allStruck();
-      const record = { plan, told, books: await readBooks(), calls: wire.calls, traces, struck, sourceId, played };
+      const checkRuns = new Map(plan.jobs.map(({ key }) => [key, countCheckRuns(options.directory, key)]));
+      const base = { plan, told, books: await readBooks(), calls: wire.calls, traces };
+      const record = { ...base, struck, sourceId, played, checkRuns };
       const found = [
         ...brokenSandboxes(record),
         ...brokenPrompts(record),
@@ -243,6 +256,9 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         ...brokenWork(record),
         ...brokenPeople(record),
         ...brokenWaits(record),
+        ...brokenChecks(record),
+        ...brokenClasses(record),
+        ...brokenBreakers(record),
       ];
       return judgeTimes(found, measured);
     };
@@ -276,7 +292,10 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       excused,
       lostMs: lostSinceMs(beganMs),
       evidence,
-      outcomes: told.map(({ job, outcome }) => ({ job, outcome, lastedMs: lastedMs(played.get(job)) })),
+      outcomes: told.map(({ job, outcome, error, jobs }) => {
+        const { code, message } = error ?? jobs[0]?.error ?? {};
+        return { job, outcome, why: code ? `${code}: ${message}` : null, lastedMs: lastedMs(played.get(job)) };
+      }),
       struck: allStruck(),
       calls: wire.calls.length,
       callsByJob: groupCalls(wire.calls),

@@ -23,6 +23,8 @@ const plain: Omit<RunPlan, 'key'> = {
   deadlineMs,
   ttlSeconds: 600,
   shortLease: false,
+  checks: null,
+  fails: null,
 };
 
 type Keyless<Plan> = Plan extends JobPlan ? Omit<Plan, 'key'> : never;
@@ -69,16 +71,55 @@ export const crashScenarios: readonly CrashScenario[] = [
     ],
   },
   {
+    name: 'checked-in-rounds',
+    // A prompt that never reached the service is sent again, so every death ends as none does.
+    job: { ...plain, checks: { shows: 'passes', mends: 2, rounds: 3, before: true }, onUnknown: 'resend' },
+  },
+  {
     name: 'batch',
-    job: { kind: 'batch', source: 'archived', items: 3, concurrency: 2, tight: false, retries: 0, end: 'delete' },
+    job: {
+      kind: 'batch',
+      source: 'archived',
+      items: 3,
+      concurrency: 2,
+      tight: false,
+      retries: 0,
+      end: 'delete',
+      alike: null,
+    },
   },
   {
     name: 'batch-usable',
-    job: { kind: 'batch', source: 'usable', items: 2, concurrency: 2, tight: false, retries: 1, end: 'stop' },
+    job: {
+      kind: 'batch',
+      source: 'usable',
+      items: 2,
+      concurrency: 2,
+      tight: false,
+      retries: 1,
+      end: 'stop',
+      alike: null,
+    },
   },
   {
     name: 'batch-prepared',
-    job: { kind: 'batch', source: 'prepare', items: 2, concurrency: 1, tight: false, retries: 0, end: 'delete' },
+    job: {
+      kind: 'batch',
+      source: 'prepare',
+      items: 2,
+      concurrency: 1,
+      tight: false,
+      retries: 0,
+      end: 'delete',
+      alike: null,
+    },
+  },
+  {
+    name: 'batch-held',
+    job: {
+      ...{ kind: 'batch', source: 'archived', items: 5, concurrency: 2, tight: false, retries: 0, end: 'delete' },
+      alike: { by: 'check', breaker: 2, whenHeld: 'mend' },
+    },
   },
   { name: 'stop', job: { kind: 'stop', callers: 2, fails: 0, escalation: null } },
   {

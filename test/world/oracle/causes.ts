@@ -2,8 +2,9 @@
 import { allFaults, type FaultClass } from '../../slow/matrix/faults/faults.js';
 import type { RunPlan, Trouble } from '../plan/plan.js';
 import type { Told } from '../players/told.js';
+import { expectedEnd } from './expected.js';
 import { missedTime } from './missed-time.js';
-import { type Broken, hasStruck, planOf, troublesOf, type WorldRecord } from './record.js';
+import { type Broken, hasStruck, isEndOfAny, planOf, troublesOf, type WorldRecord } from './record.js';
 
 const none = { sandbox: '', stop: '', prompt: '', conversation: '', snapshot: '', operation: '' };
 const classes = new Map<string, FaultClass>(allFaults(none).map((fault) => [fault.name, fault.class]));
@@ -20,7 +21,7 @@ const isAct =
     one.kind === 'act' && acts.includes(one.act);
 
 /** The service means these as final. */
-const isRefusal = isOfClass('permanent', 'gone', 'few_tries');
+export const isRefusal = isOfClass('permanent', 'gone', 'few_tries');
 /** The wait for these alone may last for a minute. */
 const isLong = (one: Trouble) =>
   isOfClass('throttled_for_long', 'blocked')(one) || (isWire(one) && one.times > 1 && !isHarmless(one));
@@ -47,6 +48,7 @@ function isExplained(record: WorldRecord, { outcome, jobs }: Told, plan: RunPlan
   // A short auto-stop passes while a renewal is late.
   const isStoppedSoon = plan.ttlSeconds < 60;
   const isShort = plan.deadlineMs < 60_000 || plan.workSeconds * plan.prompts > 10;
+  if (outcome === expectedEnd(plan).outcome) return true;
   switch (outcome) {
     case 'rejected':
       return hit(isRefusal) || wasTaken;
@@ -54,6 +56,9 @@ function isExplained(record: WorldRecord, { outcome, jobs }: Told, plan: RunPlan
       return hit(isRefusal) || wasTaken || isLasting || isStoppedSoon;
     case 'sandbox_cancelled':
       return hit(isRefusal) || hit(isAct('delete'));
+    case 'unverified':
+      // A check that the service refuses to run, or whose machine somebody took.
+      return hit(isRefusal) || wasTaken || hit(isAct('prompt'));
     case 'prompt_failed':
       return hit(isRefusal) || hit(isAct('resume', 'restart'));
     case 'outcome_unknown':
@@ -80,12 +85,7 @@ function isExplained(record: WorldRecord, { outcome, jobs }: Told, plan: RunPlan
 }
 
 export function brokenCauses(record: WorldRecord): Broken[] {
-  // The machine or its agent is lost, or a day passes: that explains any end.
-  const isAnyEnd = (one: Trouble) =>
-    one.kind === 'service' ||
-    one.kind === 'hours' ||
-    ((one.kind === 'death' || one.kind === 'crash') && one.part === 'service');
-  if (hasStruck(record, isAnyEnd)) return [];
+  if (isEndOfAny(record)) return [];
   return record.told.flatMap((told): Broken[] => {
     const { job, outcome, jobs, isTerminated } = told;
     const plan = planOf(record, job);

@@ -1,8 +1,8 @@
-/** A job that nothing happened to has completed. */
+/** A job that nothing happened to has ended as its plan alone says: mostly completed. */
 import type { JobResult } from '../../../workflows/index.js';
-import type { Trouble } from '../plan/plan.js';
+import { expectedOutcomes } from './expected.js';
 import { missedTime } from './missed-time.js';
-import { type Broken, hasStruck, planOf, type WorldRecord } from './record.js';
+import { type Broken, hasStruck, isEndOfAny, planOf, type WorldRecord, wasDisturbed } from './record.js';
 
 const good: readonly string[] = ['completed', 'archived', 'already_archived', 'applied'];
 /** The callers of one stop may have different ends. */
@@ -14,20 +14,9 @@ function hasOnlyUnknown(outcome: string, jobs: readonly JobResult[]): boolean {
   return jobs.every((job) => job.outcome === 'completed' || job.outcome === 'outcome_unknown');
 }
 
-/** Troubles of the whole world that may end a job: the machine or its agent is lost, or a day passes. */
-const endsJobs = (one: Trouble) =>
-  one.kind === 'service' ||
-  one.kind === 'hours' ||
-  ((one.kind === 'death' || one.kind === 'crash') && one.part === 'service');
-
 export function brokenOutcomes(record: WorldRecord): Broken[] {
-  const { plan, struck, told } = record;
-  if (plan.troubles.some((one) => struck.has(one.key) && endsJobs(one))) return [];
-  const touched = new Set(
-    plan.troubles.flatMap((one) =>
-      struck.has(one.key) && 'at' in one && one.kind !== 'crash' && one.kind !== 'later' ? [one.at.job] : [],
-    ),
-  );
+  const { plan, told } = record;
+  if (isEndOfAny(record)) return [];
   const hasDied = hasStruck(record, (one) => one.kind === 'death' || one.kind === 'crash');
   const listsFailed = hasStruck(record, ({ kind }) => kind === 'lists');
   return told.flatMap(({ job, outcome, error, jobs, isTerminated }): Broken[] => {
@@ -42,10 +31,11 @@ export function brokenOutcomes(record: WorldRecord): Broken[] {
     const isStoppedSoon = of?.kind === 'run' && of.ttlSeconds < 60 && outcome === 'sandbox_failed' && hasDied;
     // Whether a prompt was sent is unknown if its sender died, and by the policy of these jobs nobody asks.
     const isUnknown = (hasDied || !plan.service.promptIds) && hasOnlyUnknown(outcome, jobs);
-    if (touched.has(job) || isShort || isImpatient || isStoppedSoon || isUnknown || isGood(outcome)) return [];
+    const isExpected = expectedOutcomes(of)?.includes(outcome) ?? isGood(outcome);
+    if (wasDisturbed(record, job) || isShort || isImpatient || isStoppedSoon || isUnknown || isExpected) return [];
     const errors = [error, ...jobs.map((one) => one.error)];
     const why = errors.flatMap((one) => (one ? [`${one.code}: ${one.message}`] : [])).join('; ');
     const late = missedTime(record, { job, outcome, error, jobs });
-    return [{ promise: 'an undisturbed job completes', job, what: `ended ${outcome} (${why})`, late }];
+    return [{ promise: 'an undisturbed job ends as planned', job, what: `ended ${outcome} (${why})`, late }];
   });
 }

@@ -8,7 +8,7 @@ export function brokenPrompts(record: WorldRecord): Broken[] {
 }
 
 /** Prompts of the job's sandboxes that nobody else sent. */
-function promptsOf(record: WorldRecord, told: WorldRecord['told'][number]) {
+export function promptsOf(record: WorldRecord, told: WorldRecord['told'][number]) {
   const ids = new Set([...madeBy(record, told).map(({ id }) => id), ...told.given]);
   const isOthers = (id: string) => record.traces.promptIds.has(id) || told.othersPromptIds.includes(id);
   return record.books.prompts.filter(({ id, sandboxId }) => ids.has(sandboxId) && !isOthers(id));

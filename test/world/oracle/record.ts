@@ -17,6 +17,8 @@ export interface WorldRecord {
   readonly struck: ReadonlySet<string>;
   /** When each job began, and when its end was told, in ms since the epoch. */
   readonly played: ReadonlyMap<string, { readonly fromMs: number; readonly untilMs: number }>;
+  /** How often the checks of each run have begun. */
+  readonly checkRuns: ReadonlyMap<string, number>;
   /** The source of forks, which belongs to a person. */
   readonly sourceId: string;
 }
@@ -83,3 +85,16 @@ export const hasStruck = ({ plan, struck }: WorldRecord, isMeant: (trouble: Plan
 /** The troubles of the job's own calls that have struck. */
 export const troublesOf = ({ plan, struck }: WorldRecord, job: string) =>
   plan.troubles.filter((one) => struck.has(one.key) && 'at' in one && one.at.job === job);
+
+/** Troubles of the whole world that may end a job: the machine or its agent is lost, or a day passes. */
+const endsJobs = (one: Plan['troubles'][number]) =>
+  one.kind === 'service' ||
+  one.kind === 'hours' ||
+  ((one.kind === 'death' || one.kind === 'crash') && one.part === 'service');
+
+/** True if such a trouble explains any end of any job. */
+export const isEndOfAny = (record: WorldRecord) => hasStruck(record, endsJobs);
+
+/** True if something happened to the calls of the job that its end may show. */
+export const wasDisturbed = (record: WorldRecord, job: string) =>
+  troublesOf(record, job).some(({ kind }) => kind !== 'crash' && kind !== 'later');

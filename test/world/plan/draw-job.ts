@@ -10,7 +10,13 @@ export const rarely = (chance: number) => fc.integer({ min: 1, max: 100 }).map((
 export const mostly = <T>(first: T, ...others: readonly T[]) =>
   fc.oneof({ arbitrary: fc.constant(first), weight: 3 }, { arbitrary: fc.constantFrom(...others), weight: 2 });
 
-const run = fc.record({
+const checks = fc.record({
+  shows: mostly<'passes' | 'differs' | 'repeats' | 'missing'>('passes', 'differs', 'repeats', 'missing'),
+  mends: fc.integer({ min: 0, max: 3 }),
+  rounds: fc.integer({ min: 1, max: 4 }),
+  before: rarely(0.7),
+});
+const anyRun = fc.record({
   kind: fc.constant('run' as const),
   source: mostly<'create' | 'shared' | 'archived' | 'fork'>('create', 'shared', 'archived', 'fork'),
   waitFor: mostly<'usable' | 'hydrated'>('usable', 'hydrated'),
@@ -32,7 +38,24 @@ const run = fc.record({
   // The shorter one passes while a worker is away.
   ttlSeconds: mostly(600, 15),
   shortLease: rarely(0.3),
+  checks: fc.oneof({ arbitrary: fc.constant(null), weight: 3 }, { arbitrary: checks, weight: 2 }),
+  fails: fc.oneof(
+    { arbitrary: fc.constant(null), weight: 9 },
+    { arbitrary: often<'agent' | 'provider' | 'command'>('agent', 'provider', 'command'), weight: 1 },
+  ),
 });
+// Rounds need one conversation.
+const run = anyRun.map((drawn) => (drawn.checks ? { ...drawn, conversations: 'one' as const } : drawn));
+const alike = fc
+  .record({
+    by: often('check' as const, 'provider' as const),
+    breaker: fc.integer({ min: 2, max: 4 }),
+    whenHeld: often('mend' as const, 'go_on' as const, 'cancel' as const),
+  })
+  // Nobody in the world can add a provider.
+  .map((drawn) =>
+    drawn.by === 'provider' && drawn.whenHeld === 'mend' ? { ...drawn, whenHeld: 'go_on' as const } : drawn,
+  );
 const batch = fc
   .record({
     kind: fc.constant('batch' as const),
@@ -42,7 +65,12 @@ const batch = fc
     retries: fc.integer({ min: 0, max: 2 }),
     end: often('stop' as const, 'delete' as const),
     tight: rarely(0.5),
+    alike: fc.oneof({ arbitrary: fc.constant(null), weight: 2 }, { arbitrary: alike, weight: 1 }),
   })
+  // More than start before it is held.
+  .map((drawn) =>
+    drawn.alike ? { ...drawn, items: drawn.items + 6, concurrency: Math.min(drawn.concurrency, 3) } : drawn,
+  )
   // Longer than its lease.
   .map((drawn) => (drawn.tight ? { ...drawn, items: drawn.items + 4, concurrency: 1 } : drawn));
 const callers = fc.integer({ min: 1, max: 3 });
@@ -118,7 +146,7 @@ export function endpointsOf(plan: JobPlan): readonly EndpointName[] {
     'getPrompt',
     'listSandboxes',
     ...(put ? (['writeFile'] as const) : []),
-    ...(commands > 0 ? (['runCommand'] as const) : []),
+    ...(commands > 0 || plan.checks ? (['runCommand'] as const) : []),
     ...(commands > 0 && collect ? (['readFile'] as const) : []),
     ...(workSeconds * 1_000 > deadlineMs ? (['interruptSandbox'] as const) : []),
     ...(ttlSeconds < 60 ? (['updateSandbox'] as const) : []),

@@ -25,12 +25,30 @@ export interface RunPlan {
   readonly commandSeconds: number;
   readonly collect: boolean;
   readonly end: 'stop' | 'delete' | 'keep';
-  /** `wait`: a person abandons the call after some seconds. */
-  readonly onUnknown: 'abandon' | 'wait';
+  /** `wait`: a person abandons the call after some seconds. `resend`: a person who knows that it was lost repeats it. */
+  readonly onUnknown: 'abandon' | 'wait' | 'resend';
   readonly deadlineMs: number;
   readonly ttlSeconds: number;
   /** Its lease on the sandbox of somebody else lapses within seconds, unless it is renewed. */
   readonly shortLease: boolean;
+  /** Null for a job without a check. */
+  readonly checks: ChecksPlan | null;
+  /** What of the job fails by itself, whatever happens to it; null for nothing. */
+  readonly fails: 'agent' | 'provider' | 'command' | null;
+}
+
+/** A check of a job, and what the agent makes of its failures. */
+export interface ChecksPlan {
+  /**
+   * `passes` once the agent has mended its work `mends` times. `differs` and `repeats` fail for ever, each time in another
+   * or in the same way. `missing`: the shell does not find the command.
+   */
+  readonly shows: 'passes' | 'differs' | 'repeats' | 'missing';
+  readonly mends: number;
+  /** The most rounds of the job. */
+  readonly rounds: number;
+  /** Whether the check runs before the first prompt, too. */
+  readonly before: boolean;
 }
 
 export interface BatchPlan {
@@ -44,6 +62,18 @@ export interface BatchPlan {
   readonly end: 'stop' | 'delete';
   /** The batch continues as new all the time, and its lease is short. */
   readonly tight: boolean;
+  /** Its items fail alike, for good; null for a batch of items that do not. */
+  readonly alike: AlikePlan | null;
+}
+
+/** How all items of a batch fail, and what a person does with the batch that is held for it. */
+export interface AlikePlan {
+  /** `check`: a check of each item cannot start. `provider`: the service does not know that of their prompts. */
+  readonly by: 'check' | 'provider';
+  /** As many equal failures in a row hold the batch. */
+  readonly breaker: number;
+  /** `mend`: lets it go on, after the check can start. `go_on`: lets it go on as it is, each time. */
+  readonly whenHeld: 'mend' | 'go_on' | 'cancel';
 }
 
 export interface StopPlan {

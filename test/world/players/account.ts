@@ -25,6 +25,8 @@ export interface Account {
   readonly calls: () => readonly CallOfWorld[];
   /** Settings for a command of this job in a terminal. */
   readonly terminal: (job: string) => Readonly<Record<string, string>>;
+  /** A folder outside of all sandboxes, in which their commands leave notes. */
+  readonly notes: string;
   /** Arms a fault of the service. */
   readonly arm: (fault: FaultInput) => Promise<void>;
   readonly signal: AbortSignal;

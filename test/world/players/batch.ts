@@ -1,10 +1,16 @@
 /** A user who runs a batch. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import { jobWorkflowId } from '../../../src/addresses/addresses.js';
+import { cancelFanout, fanoutProgress } from '../../../src/workflow-client/fanouts/fanout-client.js';
+import { resumeFanout } from '../../../src/workflow-client/fanouts/resume-fanout.js';
 import { awaitFanout, submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
 import type { FanoutInput, ItemResult } from '../../../workflows/index.js';
 import type { BatchPlan } from '../plan/plan.js';
 import { type Account, archivedByPerson, madeByPerson, persist, script, timing } from './account.js';
-import { type Told, tellingOf } from './told.js';
+import { itemCheckOf, mendItemCheck } from './checks.js';
+import { missingProvider } from './run.js';
+import { type Hold, type Told, tellingOf } from './told.js';
 
 export const batchDeadlineMs = 120_000;
 export const itemDeadlineMs = 60_000;
@@ -79,14 +85,24 @@ export async function playBatch(
       end: plan.end,
       ttlSeconds: 600,
       onUnknownOutcome: 'abandon',
+      ...(plan.alike && { breaker: plan.alike.breaker }),
+      ...(plan.alike?.by === 'check' && { checks: [itemCheckOf(plan, account.notes)] }),
     },
   };
   const items = Array.from({ length: plan.items }, (_, at) => ({
     id: `item-${at}`,
-    prompts: [{ prompt: itemText(plan, at) }],
+    prompts: [{ prompt: itemText(plan, at), ...(plan.alike?.by === 'provider' && { provider: missingProvider }) }],
   }));
   await persist(signal, () => submitFanout(client, input, items, { taskQueue, results }));
-  const result = await persist(signal, () => awaitFanout(client, input, { lookEveryMs: 500 }), batchDeadlineMs * 2);
+  const over = new AbortController();
+  const holds: Hold[] = [];
+  const deciding = decideHolds(account, plan, over.signal, holds);
+  const result = await persist(
+    signal,
+    () => awaitFanout(client, input, { lookEveryMs: 500 }),
+    batchDeadlineMs * 2,
+  ).finally(() => over.abort());
+  await deciding;
   const text = result.resultsRef === null ? '' : (await results.get(result.resultsRef)).toString('utf8').trim();
   const told = text
     .split('\n')
@@ -108,5 +124,36 @@ export async function playBatch(
     given,
     othersPromptIds: [],
     isTerminated: false,
+    holds,
+    byClass: result.counts.byClass ?? {},
   };
+}
+
+/** Items of the batch that have, or had, a fork. */
+async function startedItems({ books }: Account, workflowId: string): Promise<number> {
+  const ofItem = new RegExp(`^${workflowId}-\\w+-i(\\d+)-\\d+$`);
+  return new Set((await books()).sandboxes.flatMap(({ name }) => ofItem.exec(name)?.[1] ?? [])).size;
+}
+
+/** A person who looks all the time, and decides about the batch whenever it is held and none of its items runs. */
+async function decideHolds(account: Account, plan: BatchPlan, over: AbortSignal, holds: Hold[]): Promise<void> {
+  const { client, deployment, taskQueue, signal } = account;
+  if (!plan.alike) return;
+  const batch = { deployment, batchId: plan.key };
+  while (!over.aborted && !signal.aborted) {
+    await sleep(300);
+    const progress = await fanoutProgress(client, batch).catch(() => undefined);
+    const { held, counts, outcome } = progress ?? {};
+    const isNew = held !== undefined && held.since !== holds.at(-1)?.since;
+    if (!isNew || outcome !== null || counts?.running !== 0) continue;
+    const started = await startedItems(account, jobWorkflowId(deployment, plan.key));
+    holds.push({ since: held.since, by: held.by, code: held.code, count: held.count, started });
+    if (plan.alike.whenHeld === 'cancel')
+      await persist(signal, () => cancelFanout(client, batch)).catch(() => undefined);
+    else {
+      if (plan.alike.whenHeld === 'mend') mendItemCheck(plan, account.notes);
+      // The batch may reach its deadline meanwhile.
+      await persist(signal, () => resumeFanout(client, batch, { taskQueue })).catch(() => undefined);
+    }
+  }
 }

@@ -7,6 +7,7 @@ import { jobProgress, resolveJob, startJob } from '../../../src/workflow-client/
 import type { JobInput, JobResult } from '../../../workflows/index.js';
 import type { RunPlan } from '../plan/plan.js';
 import { type Account, archivedByPerson, madeByPerson, persist, script, timing } from './account.js';
+import { checksOf } from './checks.js';
 import { type Told, tellingOf } from './told.js';
 
 /** The texts are unique in the world, so that an accepted prompt belongs to one step of one job. */
@@ -18,6 +19,9 @@ export const promptText = (job: string, at: number, workSeconds: number, answerK
 
 /** Longer than a worker is away that was killed. */
 export const shortLease = { leaseLastsMs: 12_000, renewLeaseEveryMs: 4_000 };
+
+/** It is not configured in the service of a world, which refuses each prompt for it. */
+export const missingProvider = 'pi';
 
 /** Its answers differ, although the texts are equal. */
 const equalText = (job: string, workSeconds: number) =>
@@ -37,7 +41,17 @@ async function givenTo(account: Account, { source, key }: RunPlan) {
   return { sandboxId: await archivedByPerson(account, `person-${key}`), othersPromptIds: [] };
 }
 
-function inputOf(plan: RunPlan, { sourceId }: Account, given: string | undefined): Partial<JobInput> {
+function promptsOf(plan: RunPlan): JobInput['prompts'] {
+  if (plan.fails === 'agent') return [{ prompt: script(`echo ${plan.key} fails; exit 3`) }];
+  return Array.from({ length: plan.prompts }, (_, at) => ({
+    prompt: plan.equalPrompts
+      ? equalText(plan.key, plan.workSeconds)
+      : promptText(plan.key, at, plan.workSeconds, plan.answerKb),
+    ...(plan.fails === 'provider' && { provider: missingProvider }),
+  }));
+}
+
+function inputOf(plan: RunPlan, { sourceId, notes }: Account, given: string | undefined): Partial<JobInput> {
   const { key, source, setup } = plan;
   const files = plan.collect ? ['out.txt'] : [];
   return {
@@ -49,29 +63,27 @@ function inputOf(plan: RunPlan, { sourceId }: Account, given: string | undefined
           : { kind: 'create', body: setup ? { setupScript: 'true' } : {} },
     waitFor: plan.waitFor,
     put: plan.put ? [{ path: 'in.txt', content: { base64: Buffer.from(key).toString('base64') } }] : [],
-    commands: Array.from(
-      { length: plan.commands },
-      (_, at) => `sleep ${plan.commandSeconds}; echo ${key} ${at} >> out.txt`,
-    ),
-    prompts: Array.from({ length: plan.prompts }, (_, at) => ({
-      prompt: plan.equalPrompts
-        ? equalText(key, plan.workSeconds)
-        : promptText(key, at, plan.workSeconds, plan.answerKb),
-    })),
+    commands: [
+      ...Array.from({ length: plan.commands }, (_, at) => `sleep ${plan.commandSeconds}; echo ${key} ${at} >> out.txt`),
+      ...(plan.fails === 'command' ? ['exit 3'] : []),
+    ],
+    prompts: promptsOf(plan),
+    ...checksOf(plan, notes),
     conversations: plan.equalPrompts ? 'one' : plan.conversations,
     collect: plan.commands > 0 ? files : [],
     // Whoever shares a sandbox with others does not end it.
     end: source === 'shared' ? 'keep' : plan.end,
-    onUnknownOutcome: plan.onUnknown,
+    onUnknownOutcome: plan.onUnknown === 'abandon' ? 'abandon' : 'wait',
     deadlineMs: plan.deadlineMs,
     ttlSeconds: plan.ttlSeconds,
     timing: plan.shortLease ? { ...timing, ...shortLease } : timing,
   };
 }
 
-/** A person who looks every few seconds, and abandons a call whose outcome is unknown. */
-async function decideForIt(account: Account, jobId: string, isOver: () => boolean): Promise<void> {
-  const job = { deployment: account.deployment, jobId };
+/** A person who looks every few seconds, and abandons or repeats a call whose outcome is unknown. */
+async function decideForIt(account: Account, { key, onUnknown }: RunPlan, isOver: () => boolean): Promise<void> {
+  const job = { deployment: account.deployment, jobId: key };
+  const action = onUnknown === 'resend' ? 'resend' : 'abandon';
   while (!isOver()) {
     await sleep(3_000, undefined, { signal: account.signal }).catch(() => undefined);
     if (isOver() || account.signal.aborted) return;
@@ -80,7 +92,7 @@ async function decideForIt(account: Account, jobId: string, isOver: () => boolea
       () => null,
     );
     if (blocked?.reason === 'outcome_unknown') {
-      await resolveJob(account.client, job, { action: 'abandon' }).catch(() => undefined);
+      await resolveJob(account.client, job, { action }).catch(() => undefined);
     }
   }
 }
@@ -100,7 +112,7 @@ export async function playRun(
   const base = { job: plan.key, workflowId, given: given === undefined ? [] : [given], othersPromptIds };
   await persist(signal, () => startJob(client, input, { taskQueue, results }));
   let isOver = false;
-  if (plan.onUnknown === 'wait') void decideForIt(account, jobId, () => isOver);
+  if (plan.onUnknown !== 'abandon') void decideForIt(account, plan, () => isOver);
   try {
     const handle = client.workflow.getHandle(workflowId);
     const result = await persist(signal, () => handle.result() as Promise<JobResult>, 240_000);

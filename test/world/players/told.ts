@@ -1,8 +1,16 @@
 /** What a job of the world told its user at its end. */
 
+import type { ByClass } from '../../../src/protocol/failure-class.js';
+import type { BatchHold } from '../../../src/protocol/fanout/fanout-progress.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
 import type { StopRequestView } from '../../../src/protocol/stop.js';
 import type { JobResult } from '../../../workflows/index.js';
+
+/** A batch that was held, when none of its items ran any more. */
+export interface Hold extends Pick<BatchHold, 'since' | 'by' | 'code' | 'count'> {
+  /** How many of its items had got a fork by then, since the batch began. */
+  readonly started: number;
+}
 
 export interface Told {
   readonly job: string;
@@ -23,6 +31,10 @@ export interface Told {
   readonly othersPromptIds: readonly string[];
   /** True if somebody terminated the workflow: it told nothing. */
   readonly isTerminated: boolean;
+  /** Of a batch whose items fail alike: each time that it was held, in order. */
+  readonly holds?: readonly Hold[];
+  /** Of a batch: its failed items by the class of their failures. */
+  readonly byClass?: ByClass;
   /** The ends of the requests of a stop, and when the service had accepted all of them; null if it refused one. */
   readonly stops?: {
     readonly views: readonly StopRequestView[];

@@ -2,6 +2,9 @@
 import { serve } from '../../../bench/processes/entry.js';
 import { createLocalService, type LocalServiceOptions } from '../../../local-service/src/index.js';
 
+/** Every other provider is not configured. */
+const scriptedProviders = ['codex'];
+
 export type ServiceSettings = Pick<LocalServiceOptions, 'directory' | 'apiKey' | 'port' | 'timings'>;
 
 await serve<ServiceSettings>(async (settings) => {
@@ -9,6 +12,7 @@ await serve<ServiceSettings>(async (settings) => {
     ...settings,
     faultsEnabled: true,
     isolation: 'plain',
+    scriptedProviders,
     maxCallRecords: 2_000_000,
   });
   const { url } = await service.listen();
