@@ -2,23 +2,23 @@
 import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
 import { type CrashTime, crashTimes, type Part, type Plan, type Trouble } from '../plan/plan.js';
 import type { WorldEnd } from '../play-world.js';
-import { type CrashScenario, crashScenarios } from './scenarios.js';
+import type { CrashScenario } from './scenarios.js';
 
 export type Boundary = { readonly scenario: CrashScenario } & (
   | { readonly endpoint: EndpointName; readonly nth: number; readonly when: CrashTime }
   | { readonly event: number }
 );
 
-/** A plan with every scenario once, and no death. */
-export function planOfAll(): Plan {
-  const jobs = crashScenarios.map(({ job }, at) => ({ ...job, key: `j${at}` }));
-  const troubles = crashScenarios.flatMap(({ troubles = () => [] }, at) => troubles(`j${at}`));
+/** A plan with each scenario once, and no death. */
+export function planWithoutDeaths(scenarios: readonly CrashScenario[]): Plan {
+  const jobs = scenarios.map(({ job }, at) => ({ ...job, key: `j${at}` }));
+  const troubles = scenarios.flatMap(({ troubles = () => [] }, at) => troubles(`j${at}`));
   return { seed: 0, service: { promptIds: true }, jobs, troubles };
 }
 
-/** @param played the end of `planOfAll` */
-export function boundariesOf(played: WorldEnd): Boundary[] {
-  return crashScenarios.flatMap((scenario, at): Boundary[] => {
+/** @param played the end of `planWithoutDeaths` */
+export function boundariesOf(played: WorldEnd, scenarios: readonly CrashScenario[]): Boundary[] {
+  return scenarios.flatMap((scenario, at): Boundary[] => {
     const counts = new Map<EndpointName, number>();
     const calls = played.callsByJob[`j${at}`] ?? [];
     const atCalls = calls.flatMap((endpoint) => {
@@ -60,3 +60,6 @@ export const nameOf = (boundary: Boundary): string =>
   'event' in boundary
     ? `${boundary.scenario.name}:event ${boundary.event}`
     : `${boundary.scenario.name}:${boundary.endpoint}#${boundary.nth}:${boundary.when}`;
+
+/** When the process dies: a moment of a call, or `event`. */
+export const whenOf = (boundary: Boundary): string => ('event' in boundary ? 'event' : boundary.when);
