@@ -63,13 +63,16 @@ const roles = {
   },
   async supervisor() {
     note('started');
-    const ended = await runSupervisor({ ...config, idleMs: Number(process.env.TEST_IDLE_MS ?? 10_000) }, {
-      main,
-      localProgram: { command: process.execPath, args: [self, 'local'] },
-      foreground: process.env.TEST_FOREGROUND === '1',
-      log: (line) => process.stderr.write(`${line}\n`),
-      signal: told.signal,
-    });
+    const ended = await runSupervisor(
+      { ...config, idleMs: Number(process.env.TEST_IDLE_MS ?? 10_000) },
+      {
+        main,
+        localProgram: { command: process.execPath, args: [self, 'local'] },
+        foreground: process.env.TEST_FOREGROUND === '1',
+        log: (line) => process.stderr.write(`${line}\n`),
+        signal: told.signal,
+      },
+    );
     note(ended);
   },
   async client() {

@@ -39,7 +39,8 @@ function untrueClass(record: WorldRecord, plan: RunPlan | BatchPlan, result: Job
   const isRefused = failureClass === 'setup' && hits.some(isRefusal);
   // What a job did at its deadline decides, and commands and checks show no agent.
   const isPhase = outcome === 'deadline_exceeded' && (failureClass === 'check' || failureClass === 'setup');
-  if (isByPeople || isRefused || isPhase || (outcome === 'deadline_exceeded' && hasNoTime(record, plan))) return undefined;
+  if (isByPeople || isRefused || isPhase || (outcome === 'deadline_exceeded' && hasNoTime(record, plan)))
+    return undefined;
   return `nothing of it failed by itself after ${hits.map((one) => JSON.stringify(one)).join(' ') || 'nothing'}`;
 }
 

@@ -58,7 +58,13 @@ describe('the output of a finished batch', () => {
   it('says why items failed: the most frequent reasons, each with an item', () => {
     const group = (message: string, ...itemIds: string[]) => ({
       message,
-      items: itemIds.map((itemId) => ({ itemId, outcome: 'rejected', code: 'bad_request', message, failureClass: 'setup' })),
+      items: itemIds.map((itemId) => ({
+        itemId,
+        outcome: 'rejected',
+        code: 'bad_request',
+        message,
+        failureClass: 'setup',
+      })),
     });
     const failures = [group('no such model', 'a', 'b'), group('exit code 3', 'c'), group('x', 'd'), group('y', 'e')];
     const { stderr } = finished(partly, {}, { ...home, failures });
