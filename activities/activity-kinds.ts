@@ -50,7 +50,10 @@ export type FileActivities = Pick<
 >;
 
 /** They write one object of the result store. */
-export type StoreActivities = Pick<SandflowActivities, 'finishCleanup' | 'keepCleanupResults' | 'storeObject'>;
+export type StoreActivities = Pick<
+  SandflowActivities,
+  'finishCleanup' | 'keepCleanupResults' | 'storeFanoutChunk' | 'storeObject'
+>;
 
 /** They read or write thousands of objects of the result store. */
 export type BulkActivities = Pick<
@@ -59,6 +62,7 @@ export type BulkActivities = Pick<
   | 'assembleFanout'
   | 'readFanoutChunk'
   | 'readFanoutItem'
+  | 'readFanoutSource'
   | 'sendScheduledItems'
   | 'settleFanoutItem'
   | 'storeLostItem'

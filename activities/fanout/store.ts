@@ -11,8 +11,9 @@ import type {
   KnownItem,
   NextRun,
   SealRequest,
+  StoredChunk,
 } from '../../src/protocol/fanout/batch-parts.js';
-import type { FanoutItem, ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
+import type { FanoutItem, FanoutSource, ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult, ItemEnding, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
 import { turnOf } from '../../src/protocol/fanout/next-turn.js';
 import type { JobError, JobResult } from '../../src/protocol/job/job-result.js';
@@ -30,7 +31,9 @@ import {
 } from '../../src/result-store/fanout-objects.js';
 import type { ListedObject, ResultStore } from '../../src/result-store/index.js';
 import { findStoredJson, storedJson } from '../../src/result-store/stored-json.js';
+import { contentDigest } from '../../src/workflow-client/input-digest.js';
 import { whileAttemptLives, withHeartbeat } from '../retry/attempt.js';
+import { storeObjectActivity } from '../store/texts.js';
 
 export interface ReadChunkInput {
   readonly place: FanoutPlace;
@@ -49,6 +52,8 @@ export interface SurveyInput {
 
 /** Summary of a chunk of an earlier execution of the batch. Its size does not depend on the number of items. */
 export interface SurveyedChunk extends ChunkPlace {
+  /** Absent if the chunk has the source of the batch. */
+  readonly sourceDigest?: string;
   /**
    * Number of items by outcome of their newest generation. Excludes items without a result, items whose fork must still
    * be ended, and changed items that are to run again.
@@ -91,7 +96,7 @@ export function createFanoutStore(results: ResultStore) {
     object: ListedObject,
     startedFrom: SourceState[],
   ): Promise<SurveyedChunk> {
-    const { chunk, items, firstIndex, digest } = await readListedChunk(results, object);
+    const { chunk, items, firstIndex, digest, source } = await readListedChunk(results, object);
     const next = await readChanged(results, place, { set: changed?.set, chunk });
     const byOutcome: Partial<Record<ItemOutcome, number>> = {};
     const leftAlone: Partial<Record<ItemOutcome, number>> = {};
@@ -113,11 +118,31 @@ export function createFanoutStore(results: ResultStore) {
       counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
     const byClass = classCounts(classes);
-    const found = { chunk, firstIndex, items: items.length, digest, byOutcome, byClass, spentSeconds };
+    const ofChunk = { chunk, firstIndex, items: items.length, digest };
+    const found = {
+      ...ofChunk,
+      ...(source && { sourceDigest: contentDigest(source) }),
+      byOutcome,
+      byClass,
+      spentSeconds,
+    };
     return changed?.only ? { ...found, leftAlone, leftAloneByClass: classCounts(leftAloneClasses) } : found;
   }
 
+  const storeObject = storeObjectActivity(results);
+
   return {
+    /** Stores a chunk that names its source. @returns the digest of the source. Safe to repeat */
+    async storeFanoutChunk(key: string, chunk: StoredChunk): Promise<string> {
+      await storeObject(key, chunk);
+      return contentDigest(chunk.source);
+    },
+
+    /** Reads the source that a chunk names. Safe to repeat. */
+    async readFanoutSource(place: FanoutPlace, chunk: number): Promise<FanoutSource> {
+      return withHeartbeat(async () => (await readChunk(results, place, chunk)).source as FanoutSource);
+    },
+
     /**
      * Reads the items of a chunk as they are to run. Safe to repeat.
      * @returns also, if requested, the known result of each item, and its next run: null without a result, without a change

@@ -143,18 +143,27 @@ export function isSentToOwner(eventType: string, ownerId: string): boolean {
 /** The step in the name of the sandbox that a batch prepares. No item has this step, because those begin with `i`. */
 export const prepareStep = 'prep';
 
-/** The workflow id of the job that prepares the source of a batch. */
-export function prepareWorkflowId(deployment: string, batchId: string): string {
-  return `${jobWorkflowId(deployment, batchId)}/${prepareStep}`;
+/** The same for a source that only some of the chunks name. @param number the first of these chunks, below 1,000 */
+export function sourceStep(number: number): string {
+  return `p${number.toString(36)}`;
+}
+
+/** Shorter than `prepareStep`. */
+const sourceStepPattern = /^p[0-9a-z]{1,2}$/;
+
+/** The workflow id of the job that prepares a source of a batch. */
+export function prepareWorkflowId(deployment: string, batchId: string, step: string = prepareStep): string {
+  return `${jobWorkflowId(deployment, batchId)}/${step}`;
 }
 
 /** The id of the workflow that owns the sandbox with this name. Undefined if no workflow owns it. */
 export function ownerWorkflowId(sandboxName: string): string | undefined {
   const parts = parseOwnedSandboxName(sandboxName);
   if (!parts) return undefined;
+  const { step } = parts;
   const job = jobWorkflowId(parts.deployment, parts.jobId);
-  const isOfBatch = itemStepPattern.test(parts.step) || parts.step === prepareStep;
-  return isOfBatch ? `${job}/${parts.step}` : job;
+  const isOfBatch = itemStepPattern.test(step) || step === prepareStep || sourceStepPattern.test(step);
+  return isOfBatch ? `${job}/${step}` : job;
 }
 
 /** The id of the workflow that follows the stops of this sandbox. */

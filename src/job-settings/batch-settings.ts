@@ -14,6 +14,8 @@ export const preparing = [
 ] as const;
 /** `prepareFanout` sets it, and not the row: the digest of a batch from before the breaker must stay the same. */
 export const defaultBreaker = 5;
+/** No default of the row, for the same reason. */
+export const defaultSourcesAtOnce = 5;
 const holds = 'start no more items after this many equal permanent failures in a row; 0: go on';
 const replacesPrepared = 'replaces the prepared sandbox';
 const otherSources = ['source', 'snapshot'];
@@ -130,6 +132,21 @@ export const batchSettings = {
     on: {
       fanout: { help: 'maximum number of forks that run at once', most: 2_000, project: true },
       resume: { help: 'maximum number of forks that run at once', most: 2_000 },
+    },
+  },
+  /** Number of sources that are prepared or ready at once, if the items name several. Default: 5. */
+  sourcesAtOnce: {
+    kind: 'count',
+    least: 1,
+    most: 100,
+    of: 'policy',
+    on: {
+      fanout: {
+        help: `with a source per item: maximum number of sources that are prepared or ready at once (default: ${defaultSourcesAtOnce})`,
+        rare: true,
+        project: true,
+      },
+      resume: { help: 'maximum number of sources that are prepared or ready at once' },
     },
   },
   /**

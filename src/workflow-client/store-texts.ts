@@ -54,7 +54,7 @@ export function keepJobTexts(input: JobInput, options: KeepOptions): Promise<Job
 export function keepFanoutTexts(input: FanoutInput, options: KeepOptions): Promise<FanoutInput> {
   return kept(input, options, ({ source, policy }) => {
     const ofChecks = lastCommands.flatMap((name) => commandSlots(policy[name], `policy.${name}`));
-    if (source.kind === 'sandbox') return ofChecks;
+    if (source === undefined || source.kind === 'sandbox') return ofChecks;
     const ofSteps = source.kind === 'prepare' ? stepSlots(source, 'source.') : [];
     return [...setupSlots(source.body), ...ofSteps, ...ofChecks];
   });

@@ -1,5 +1,5 @@
 /**
- * Runs a batch: many items, each prompted in its own fork of one source.
+ * Runs a batch: many items, each prompted in its own fork of one source, or of one of several.
  *
  *     prepare ─► check source ─► share out ⇄ chunks report, items come ─► end source ─► results
  *        └──────────┴── cancel, deadline, budget, first failure, enough ──┘
@@ -9,24 +9,23 @@
  * workflow id.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import type { BatchInput, ChunkRecord } from '../../src/protocol/fanout/batch-parts.js';
+import type { BatchInput } from '../../src/protocol/fanout/batch-parts.js';
 import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';
 import { mustMoveOn, toNewVersion } from '../shared/continue-as-new.js';
-import { toJobTermination } from '../shared/job-termination.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import { isBudgetSpent } from './batch/allocate.js';
 import { BatchState } from './batch/batch-state.js';
 import { budgetHolderOf } from './batch/chunk-record.js';
 import { dispatchGrants } from './batch/dispatch-grants.js';
-import { mayHaveItems } from './batch/due-grants.js';
 import { endReasonOf } from './batch/end-decision.js';
 import { finish } from './batch/finish.js';
 import { handleBatchMessages } from './batch/handlers.js';
 import { holdIfDue } from './batch/hold.js';
 import { cancelChunks, resumeFromStore } from './batch/resume.js';
 import { startBatchTimers } from './batch/timers.js';
-import { changeSinceEarlier, obtainSource } from './source/obtain.js';
+import { hasFailed } from './source/source-slot.js';
+import { obtainMain, stopObtaining, tendSources } from './source/tend-sources.js';
 
 /** How long a run that must end waits for the result store. Items that are not stored by then are sent again. */
 const storedWithin = '10 seconds';
@@ -50,14 +49,15 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
       return batch.carried.ending ? endUnsurveyed(batch, untilPause) : goOnAsNew(batch, untilPause);
     }
     const clocks = startBatchTimers(batch);
-    const sourcing = startSourcing(batch);
+    obtainMain(batch);
     for (;;) {
       decide(batch);
-      if (batch.carried.ending) sourcing.cancel();
+      tendSources(batch, clocks);
+      if (batch.carried.ending) stopObtaining(batch);
       dispatchGrants(batch);
       if (isOver(batch)) break;
       if (isFull(batch)) {
-        sourcing.cancel();
+        stopObtaining(batch);
         clocks.cancel();
         return goOnAsNew(batch, untilPause);
       }
@@ -113,45 +113,26 @@ async function goOnAsNew(batch: BatchState, untilPause: CancellationScope): Prom
   return continueWithStart<typeof forkFanout>(startedAt, batch.carry(), toNewVersion);
 }
 
-/** Obtains the source in parallel, because items arrive in the meantime. */
-function startSourcing(batch: BatchState): CancellationScope {
-  const scope = new CancellationScope();
-  const isDone = batch.carried.seal !== null && batch.records.every(({ state }) => state === 'ended');
-  if (batch.carried.source !== null || batch.carried.ending !== null || isDone) return scope;
-  batch.inBackground(async () => {
-    try {
-      const source = await scope.run(() => obtainSource(batch));
-      batch.carried.sourceChange ??= changeSinceEarlier(batch.carried.startedFrom, source);
-      batch.carried.source = source;
-      batch.enter('running');
-    } catch (error) {
-      if (scope.consideredCancelled) return;
-      batch.end('source_failed', toJobTermination(error).jobError);
-    }
-  });
-  return scope;
-}
-
 function decide(batch: BatchState): void {
   const { policy } = batch.input;
   const { sourceChange } = batch.carried;
   const reason = endReasonOf(batch.judged, policy);
   // An item that must not start because the source has changed has not failed.
   if (reason && !(sourceChange && reason === 'failed_fast')) batch.end(reason);
-  if (sourceChange && batch.isDrained) batch.end('source_failed', sourceChange);
+  for (const slot of batch.slots) {
+    if (slot.carried.sourceChange && batch.isDrained(slot)) batch.failSource(slot, slot.carried.sourceChange);
+  }
+  const { ownSlots, input } = batch;
+  const isWithout = !input.source && ownSlots.length > 0 && ownSlots.every(hasFailed);
+  if (isWithout && batch.carried.seal) batch.end('source_failed', batch.carried.sourceFailure);
   if (isBudgetSpent(policy.budgetSeconds, batch.records.map(budgetHolderOf))) batch.end('budget_spent');
   holdIfDue(batch);
 }
 
 function isOver(batch: BatchState): boolean {
   if (batch.isGivenUp) return true;
-  const { records } = batch;
-  const { ending, source } = batch.carried;
-  // A chunk that was never started has nothing to end. Without a source, none can be started.
-  const hasNothing = (record: ChunkRecord) => (source === null ? record.attempt === 0 : !mayHaveItems(record));
-  const isDone = records.every(
-    (record) => record.state === 'ended' || (ending && record.state === 'waiting' && hasNothing(record)),
-  );
+  const { ending } = batch.carried;
+  const isDone = batch.records.every((record) => record.state === 'ended' || (ending && batch.hasNothing(record)));
   return isDone && batch.isQuiet && batch.arriving.size === 0 && !batch.takesItems;
 }
 

@@ -61,7 +61,11 @@ export class PromptChoices {
 
 /** True if there is something to ask the service about before the start. */
 export function namesAnything({ source, choices }: Wanted): boolean {
-  return namedSourceOf(source) !== null || environmentOf(source) !== undefined || choices.length > 0;
+  return (
+    (source !== undefined && namedSourceOf(source) !== null) ||
+    environmentOf(source) !== undefined ||
+    choices.length > 0
+  );
 }
 
 /**
@@ -71,7 +75,7 @@ export function namesAnything({ source, choices }: Wanted): boolean {
  * `checkSource`; the signal's reason after an abort
  */
 export async function checkWanted(wanted: Wanted, options: CheckWantedOptions): Promise<void> {
-  const named = namedSourceOf(wanted.source);
+  const named = wanted.source && namedSourceOf(wanted.source);
   if (named) await checkSource(named, options);
   await checkEnvironment(environmentOf(wanted.source), options);
   await checkModels(wanted.choices, options);
@@ -79,6 +83,7 @@ export async function checkWanted(wanted: Wanted, options: CheckWantedOptions): 
 }
 
 function environmentOf(source: Wanted['source']): string | undefined {
+  if (source === undefined) return undefined;
   const isCreated = source.kind === 'create' || source.kind === 'prepare' || source.kind === 'snapshot';
   return isCreated ? source.body.environment : undefined;
 }

@@ -129,13 +129,14 @@ function requireRoom(
   );
 }
 
-function reservedBy(item: FanoutItem, policy: FanoutPolicy, source: FanoutSource): number {
-  const ofSource: MachineType = (source.kind === 'sandbox' ? undefined : source.body.type) ?? 'default';
+function reservedBy(item: FanoutItem, policy: FanoutPolicy, source: FanoutSource | undefined): number {
+  const ofSource: MachineType =
+    (source === undefined || source.kind === 'sandbox' ? undefined : source.body.type) ?? 'default';
   return longestMachineSeconds(item.type ?? policy.type ?? ofSource, item.deadlineMs ?? policy.itemDeadlineMs);
 }
 
 /** A plain resume asks only for the source: its items were checked when they were submitted. */
-function wantedOf(source: FanoutSource, plan: ResumePlan | undefined): Wanted {
+function wantedOf(source: FanoutSource | undefined, plan: ResumePlan | undefined): Wanted {
   const choices = new PromptChoices();
   for (const { item } of plan?.items ?? []) choices.add(item.prompts, item.id);
   return { source, choices: choices.all };

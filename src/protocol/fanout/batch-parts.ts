@@ -11,6 +11,7 @@ import type {
   FanoutItem,
   FanoutOutcome,
   FanoutPolicy,
+  FanoutSource,
   ItemOutcome,
   ItemToEnd,
   MachineType,
@@ -24,9 +25,11 @@ export interface ChunkSubmission {
   readonly chunk: number;
   /** Place of its first item in the batch, from 0. */
   readonly firstIndex: number;
-  /** Digest of the items; detects different items under a known chunk number. */
+  /** Digest of the items and their source; detects different items under a known chunk number. */
   readonly digest: string;
   readonly items: readonly FanoutItem[];
+  /** The source of all its items. Absent: that of the batch. */
+  readonly source?: FanoutSource;
 }
 
 /** The totals of a batch whose items are all submitted. */
@@ -278,6 +281,8 @@ export interface KeptReport extends Omit<ChunkReport, 'left' | 'leftMore' | 'sou
 
 /** The record of a chunk in the state of the batch. */
 export interface ChunkRecord extends ChunkPlace {
+  /** Number of its source. Absent: that of the batch. */
+  source?: number;
   state: 'waiting' | 'open' | 'ended';
   /** Number of starts of its workflow; 0 before the first. */
   attempt: number;
@@ -312,8 +317,40 @@ export interface Throttle {
 /** The periodic tasks of a batch. */
 export type BatchClock = 'checks' | 'recovery';
 
-/** The state that a run of the batch passes to the next one. A thousand chunks at their largest must fit one payload. */
-export interface CarriedBatch {
+/** How far a batch is with one of its sources. */
+export interface CarriedSource {
+  source: ReadySource | null;
+  /** Why no further item can start from the state of the first ones; null while items can. */
+  sourceChange: JobError | null;
+  preparedSandboxId: string | null;
+  /** When the lease on the source was last granted, in ms since the epoch, or null. */
+  leasedAtMs: number | null;
+  /** The sandbox that the batch leases: its source, or the holder of its named snapshot. */
+  leasedSandboxId: string | null;
+  /** Set once the source was ended while the batch runs. */
+  isSourceEnded?: true;
+}
+
+/** A source that only some of the chunks name. The first of these chunks holds it, in the result store. */
+export interface OwnSource extends CarriedSource {
+  /** Number of that chunk. */
+  readonly number: number;
+  /** Place of its first item in the batch, from 0. */
+  readonly firstIndex: number;
+  /** Equal sources have the same digest. */
+  readonly digest: string;
+  /** True once the batch has begun to obtain it. */
+  isBegun: boolean;
+  hasFailed?: true;
+  /** What is to be done with the prepared sandbox. Absent: nothing is prepared. */
+  end?: 'stop' | 'delete';
+}
+
+/**
+ * The state that a run of the batch passes to the next one, with the state of the batch's own source. A thousand chunks
+ * at their largest must fit one payload.
+ */
+export interface CarriedBatch extends CarriedSource {
   readonly startedAtMs: number;
   /** False until the work of an earlier execution is known. */
   isSurveyed: boolean;
@@ -338,12 +375,14 @@ export interface CarriedBatch {
    */
   readonly clockedAtMs: Partial<Record<BatchClock, number>>;
   seal: SealRequest | null;
-  source: ReadySource | null;
+  /** The sources that only some of the chunks name, by number. Absent: there are none. */
+  sources?: Record<number, OwnSource>;
+  /** Why the first of these failed that did. */
+  sourceFailure?: JobError;
+  /** Why the first source did not end that did not end as requested. */
+  sourceLeft?: JobError;
   /** The states that forks of earlier executions started from: one for each source. */
   startedFrom: readonly SourceState[];
-  /** Why no further item can start from the state of the first ones; null while items can. */
-  sourceChange: JobError | null;
-  preparedSandboxId: string | null;
   ending: { readonly reason: EndReason; readonly error: JobError | null; readonly atMs: number } | null;
   /** Why the items of a chunk cannot be read: the first that was found. */
   unreadable?: JobError;
@@ -354,10 +393,6 @@ export interface CarriedBatch {
   held?: BatchHold | null;
   /** Set once the canaries have ended and have not failed alike, or a person lets the batch go on. */
   isProven?: true;
-  /** When the lease on the source was last granted, in ms since the epoch, or null. */
-  leasedAtMs: number | null;
-  /** The sandbox that the batch leases: its source, or the holder of its named snapshot. */
-  leasedSandboxId: string | null;
 }
 
 /** A source that is ready to be forked. */

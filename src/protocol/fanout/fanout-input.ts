@@ -66,8 +66,8 @@ export interface FanoutInput {
   readonly deployment: string;
   /** Unique within the deployment; part of every workflow id. */
   readonly batchId: string;
-  /** The source of the forks. */
-  readonly source: FanoutSource;
+  /** The source of the forks. Absent: each chunk names its own. */
+  readonly source?: FanoutSource;
   /** Limits and settings. */
   readonly policy: FanoutPolicy;
   /** Shown in reports. */

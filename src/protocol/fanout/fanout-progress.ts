@@ -36,6 +36,17 @@ export interface BatchHold {
 /** The phase of a batch. */
 export type FanoutPhase = 'preparing' | 'checking_source' | 'running' | 'ending' | 'ended';
 
+/** Numbers of sources, by how far they are. */
+export interface SourceCounts {
+  readonly waiting: number;
+  readonly preparing: number;
+  readonly ready: number;
+  /** Those that no item needs any more. */
+  readonly ended: number;
+  /** Those from which no item could start, or not every one. */
+  readonly failed: number;
+}
+
 /** Result of the progress query. Its cost does not depend on the number of items. */
 export interface FanoutProgress {
   readonly batchId: string;
@@ -68,6 +79,8 @@ export interface FanoutProgress {
   readonly blocked: { readonly message: string; readonly since: string } | null;
   /** Set while the batch is held, and if it ended so. `resumeFanout` lets it go on. */
   readonly held?: BatchHold;
+  /** The sources that only some of the items name. Absent if there are none. */
+  readonly sources?: SourceCounts;
   /** How the batch ended; null while it runs. */
   readonly outcome: FanoutOutcome | null;
   /**

@@ -72,7 +72,7 @@ export const fanoutInputSchema = z
   .strictObject({
     deployment: z.string(),
     batchId: z.string(),
-    source,
+    source: source.optional(),
     policy: fanoutPolicySchema.prefault(defaultPolicy),
     title: schemas.name().optional(),
     notify: notifyTargetSchema.optional(),
@@ -94,7 +94,7 @@ export const fanoutInputSchema = z
 
 /** Why the items of a batch cannot continue a conversation; undefined if they can. */
 function noConversation({ source, policy }: Pick<FanoutInput, 'source' | 'policy'>): string | undefined {
-  if (source.kind !== 'sandbox')
+  if (source && source.kind !== 'sandbox')
     return 'only a sandbox as the source (--source) has a conversation that forks continue';
   return policy.conversations === 'each' ? 'prompts that run in parallel begin their own conversations' : undefined;
 }

@@ -64,7 +64,7 @@ export interface ResumePlan {
   readonly only: boolean;
   /** The policy and the source of the batch. */
   readonly policy: FanoutPolicy;
-  readonly source: FanoutSource;
+  readonly source: FanoutSource | undefined;
 }
 
 /**

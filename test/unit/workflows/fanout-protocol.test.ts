@@ -128,9 +128,10 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
     const due = batch.held ? null : holdDue(state, { breaker, canary });
     if (due === 'proven') batch.isProven = true;
     else if (due !== null && streak) batch.held = { by: due, ...streak, since: '' };
-    const holding = { isDraining: batch.held != null, isProven: batch.isProven === true, canaries: canary };
+    const sourceOf = () => ({ hasSource: true, isDraining: batch.held != null, isEnding: false });
+    const holding = { sourceOf, isProven: batch.isProven === true, canaries: canary };
     const isBusy = (chunk: number) => (grants.get(chunk) ?? []).length > 0;
-    const terms = { limit, budgetSeconds, pausedUntilMs: null, hasSource: true, isEnding: false, ...holding };
+    const terms = { limit, budgetSeconds, pausedUntilMs: null, ...holding };
     for (const { record, grant } of dueGrants(records, { ...terms, nowMs, isBusy })) {
       const isStart = record.state === 'waiting';
       recordGrant(record, grant);

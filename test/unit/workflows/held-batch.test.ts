@@ -30,8 +30,9 @@ it('a chunk that tells no row of its failures changes none, and one without a fa
 it('a chunk of an earlier execution learns that the others may start, whatever canaries the batch has now', () => {
   const place = { chunk: 0, firstIndex: 0, items: 20, digest: '' };
   const records = [{ ...newRecord(place, 0), state: 'open' as const, attempt: 1, isAttached: true }];
-  const holding = { canaries: 0, isProven: true, isDraining: false, isEnding: false };
-  const terms = { limit: 0, budgetSeconds: null, pausedUntilMs: null, hasSource: true, nowMs: 1, ...holding };
+  const sourceOf = () => ({ hasSource: true, isDraining: false, isEnding: false });
+  const holding = { canaries: 0, isProven: true, sourceOf };
+  const terms = { limit: 0, budgetSeconds: null, pausedUntilMs: null, nowMs: 1, ...holding };
   const due = dueGrants(records, { ...terms, isBusy: () => false });
   expect(due.map(({ grant }) => grant.isProven)).toEqual([true]);
 });

@@ -9,19 +9,29 @@ import type {
   ChunkRecord,
   ChunkReport,
   EndReason,
+  OwnSource,
 } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutIntervals, FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../src/protocol/fanout/fanout-progress.js';
 import type { JobError, LeftBehind } from '../../../src/protocol/job/job-result.js';
 import { endText } from '../../../src/protocol/shortfall.js';
-import type { JobState } from '../../job/job-state.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
 import { setBudgetLeft } from '../../shared/metrics.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { byClassPatch, knowsHolds } from '../chunk/chunk-state.js';
+import {
+  hasFailed,
+  isOwn,
+  newOwnSource,
+  noSource,
+  numberOf,
+  SourceSlot,
+  sourceCountsOf,
+} from '../source/source-slot.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks, wasStarted, withKnown } from './chunk-record.js';
 import { countsOf, sumOf } from './counts.js';
+import { mayHaveItems, type SourceTerms } from './due-grants.js';
 import { heldText, streakAfterReport } from './hold-decision.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
@@ -37,11 +47,8 @@ export class BatchState {
   outcome: FanoutOutcome | null = null;
   shortfall: string | null = null;
   error: JobError | null = null;
-  /**
-   * The state with which the batch makes calls for its source, while it obtains or ends the source. It receives the
-   * events of the batch.
-   */
-  sourceJob: JobState | null = null;
+  /** The batch's own source. */
+  readonly main: SourceSlot;
   /** Number of updates and signals that this run has received. */
   messages = 0;
   /** Chunks whose Update is in progress. */
@@ -58,12 +65,14 @@ export class BatchState {
   /** Counts changes. The main loop acts when this number grows. */
   changes = 0;
   private underWay = 0;
+  private readonly own = new Map<number, SourceSlot<OwnSource>>();
 
   constructor(readonly input: BatchInput) {
     this.batchKey = input.batchKey ?? workflowInfo().firstExecutionRunId;
     this.places = fanoutPlaces({ ...input, batchKey: this.batchKey });
     this.pace = { ...defaultFanoutIntervals, ...input.pace };
     this.carried = input.carried ?? newCarriedBatch(input, Date.now());
+    this.main = new SourceSlot(this.carried);
     this.deadlineAtMs = this.carried.startedAtMs + input.policy.deadlineMs;
   }
 
@@ -86,8 +95,57 @@ export class BatchState {
     return [...foldedPlaces, ...Object.values(chunks)];
   }
 
-  take(record: ChunkRecord): void {
+  /** @param sourceDigest of the source that the chunk names. Default: it has that of the batch */
+  take(record: ChunkRecord, sourceDigest?: string): void {
     this.carried.chunks[record.chunk] = record;
+    if (sourceDigest === undefined) return;
+    this.carried.sources ??= {};
+    const { sources } = this.carried;
+    const known = Object.values(sources).find(({ digest }) => digest === sourceDigest);
+    record.source = known?.number ?? record.chunk;
+    if (!known) sources[record.chunk] = newOwnSource(record, sourceDigest);
+  }
+
+  /** The sources that only some of the chunks name, by number. */
+  get ownSlots(): SourceSlot<OwnSource>[] {
+    return Object.values(this.carried.sources ?? {}).map((source) => this.ownSlot(source));
+  }
+
+  private ownSlot(source: OwnSource): SourceSlot<OwnSource> {
+    const slot = this.own.get(source.number) ?? new SourceSlot(source);
+    this.own.set(source.number, slot);
+    return slot;
+  }
+
+  get slots(): SourceSlot[] {
+    return this.input.source ? [this.main, ...this.ownSlots] : this.ownSlots;
+  }
+
+  slotOf({ source }: Pick<ChunkRecord, 'source'>): SourceSlot {
+    const own = source === undefined ? undefined : this.carried.sources?.[source];
+    return own ? this.ownSlot(own) : this.main;
+  }
+
+  recordsOf(slot: SourceSlot): ChunkRecord[] {
+    return this.records.filter(({ source }) => source === numberOf(slot));
+  }
+
+  /** How the chunk stands with its source. */
+  termsOf(record: ChunkRecord): SourceTerms {
+    const { carried } = this;
+    const slot = this.slotOf(record);
+    const { source, sourceChange } = slot.carried;
+    return {
+      hasSource: source !== null,
+      isDraining: sourceChange !== null || carried.held != null,
+      isEnding: carried.ending !== null || hasFailed(slot),
+    };
+  }
+
+  /** True if the chunk was never started, or cannot be, so that it has nothing to end. */
+  hasNothing(record: ChunkRecord): boolean {
+    const { source } = this.slotOf(record).carried;
+    return record.state === 'waiting' && (source === null ? record.attempt === 0 : !mayHaveItems(record));
   }
 
   get counts(): FanoutCounts {
@@ -110,6 +168,13 @@ export class BatchState {
     if (carried.phase !== phase) carried.sinceMs = Date.now();
     carried.phase = phase;
     this.noteChange();
+  }
+
+  /** The phase of a batch is that of its own source. Without one, it begins with the first source that is ready. */
+  enterFor(slot: SourceSlot, phase: 'checking_source' | 'running'): void {
+    const isShown = isOwn(slot) ? phase === 'running' && !this.input.source : true;
+    if (isShown && this.carried.phase !== 'ending') this.enter(phase);
+    else this.noteChange();
   }
 
   noteChange(): void {
@@ -139,20 +204,35 @@ export class BatchState {
    * Without its source, a batch ends. If the source is only no longer in the state of the first forks, no further item
    * starts, and those that run go on.
    */
-  loseSource(error: JobError): void {
-    if (error.code === sourceChangedCode) this.carried.sourceChange ??= cutError(error);
-    else this.end('source_failed', error);
+  loseSource(slot: SourceSlot, error: JobError): void {
+    if (error.code === sourceChangedCode) slot.carried.sourceChange ??= cutError(error);
+    else this.failSource(slot, error);
+  }
+
+  /** The batch ends without its own source. Without that of some chunks, only these end. */
+  failSource(slot: SourceSlot, error: JobError): void {
+    if (hasFailed(slot)) return;
+    if (!isOwn(slot)) {
+      this.end('source_failed', error);
+      return;
+    }
+    slot.carried.hasFailed = true;
+    const message = `The source of item ${slot.carried.firstIndex + 1} failed: ${error.message}`;
+    this.carried.sourceFailure ??= cutError({ ...error, message });
+    this.noteChange();
   }
 
   /** True once the source has changed, no item of the state before runs or can start, and an item remains. */
-  get isDrained(): boolean {
-    const { sourceChange, seal } = this.carried;
-    if (sourceChange === null || (seal !== null && this.counts.completed === this.counts.items)) return false;
+  isDrained(slot: SourceSlot): boolean {
+    const { sourceChange } = slot.carried;
+    const records = this.recordsOf(slot);
+    const isDone = records.every(({ items, report }) => (report?.byOutcome.completed ?? 0) === items);
+    if (sourceChange === null || (this.carried.seal !== null && isDone)) return false;
     const isIdle = (record: ChunkRecord) =>
       record.state === 'open'
         ? record.charged.window === 0 && record.report?.running === 0
         : !(record.state === 'waiting' && wasStarted(record));
-    return this.records.every(isIdle);
+    return records.every(isIdle);
   }
 
   /**
@@ -190,7 +270,7 @@ export class BatchState {
       const refusal = { untilMs: throttledUntilMs, nowMs: Date.now() };
       carried.throttle = throttled(carried.throttle, refusal, this.throttleRules);
     }
-    if (sourceError) this.loseSource(sourceError);
+    if (sourceError) this.loseSource(this.slotOf(record), sourceError);
     const { limitSeconds, spentSeconds } = this.budget;
     if (limitSeconds !== null) setBudgetLeft(this.input.batchId, limitSeconds - spentSeconds);
     if (report.unreadable) carried.unreadable ??= cutError(report.unreadable);
@@ -239,7 +319,7 @@ export class BatchState {
 
   /** Why the source or, if the source is not blocked, why an item cannot continue by itself. */
   private get blocked(): FanoutProgress['blocked'] {
-    const { blocked } = this.sourceJob ?? {};
+    const blocked = this.slots.find(({ job }) => job?.blocked)?.job?.blocked;
     if (blocked) return { message: blocked.message, since: blocked.since };
     const { held, ending } = this.carried;
     if (held && ending === null && this.outcome === null) {
@@ -276,6 +356,7 @@ export class BatchState {
       budget: this.budget,
       throttledUntil: isPaused ? new Date(pausedUntilMs).toISOString() : null,
       blocked: this.blocked,
+      ...(carried.sources && { sources: sourceCountsOf(Object.values(carried.sources)) }),
       ...(carried.held && (carried.ending === null || this.outcome !== null) && { held: carried.held }),
       outcome: this.outcome,
       shortfall: this.shortfall,
@@ -304,7 +385,7 @@ function newCarriedBatch({ source, policy, resume }: BatchInput, nowMs: number):
   return {
     startedAtMs: nowMs,
     isSurveyed: resume === undefined,
-    phase: source.kind === 'prepare' ? 'preparing' : 'checking_source',
+    phase: source === undefined || source.kind === 'prepare' ? 'preparing' : 'checking_source',
     sinceMs: nowMs,
     chunks: {},
     folded: null,
@@ -314,16 +395,12 @@ function newCarriedBatch({ source, policy, resume }: BatchInput, nowMs: number):
     arrivedAtMs: 0,
     clockedAtMs: {},
     seal: null,
-    source: null,
+    ...noSource,
     startedFrom: [],
     // A person who resumes a batch has decided that its items start.
     ...(policy.canary !== undefined && (resume || !knowsHolds()) && { isProven: true }),
-    sourceChange: null,
-    preparedSandboxId: null,
     ending: null,
     throttle: freshThrottle(policy.concurrency),
-    leasedAtMs: null,
-    leasedSandboxId: null,
   };
 }
 

@@ -157,6 +157,16 @@ export function builtReport(
   };
 }
 
+/** Ends a chunk of which no item runs: those that have not ended will never start. */
+export function endUnstarted(record: ChunkRecord): void {
+  const never = unfinished(record);
+  record.state = 'ended';
+  if (never === 0) return;
+  const report = record.report ?? builtReport(record.chunk, { byOutcome: {}, spentSeconds: 0 });
+  const { not_started = 0 } = report.byOutcome;
+  record.report = { ...report, byOutcome: { ...report.byOutcome, not_started: not_started + never } };
+}
+
 /** Number of the record that sums up all ended chunks. No chunk has this number. */
 const summedChunk = -1;
 

@@ -20,21 +20,20 @@ import { dueGrants } from './due-grants.js';
 /** Sends a grant to every chunk whose window, budget, pause or end has changed. */
 export function dispatchGrants(batch: BatchState): void {
   const { input } = batch;
-  const { source, sourceChange, ending, throttle, held, isProven } = batch.carried;
+  const { throttle, isProven } = batch.carried;
   const due = dueGrants(batch.records, {
     limit: throttle.limit,
     budgetSeconds: input.policy.budgetSeconds,
     pausedUntilMs: throttle.pausedUntilMs,
-    hasSource: source !== null,
-    isDraining: sourceChange !== null || held != null,
+    sourceOf: (record) => batch.termsOf(record),
     canaries: input.policy.canary ?? 0,
     isProven: isProven === true,
-    isEnding: ending !== null,
     nowMs: Date.now(),
     isBusy: (chunk) => batch.sending.has(chunk),
   });
   for (const { record, grant } of due) {
     const isStart = record.state === 'waiting';
+    const { source } = batch.slotOf(record).carried;
     recordGrant(record, grant);
     if (!isStart) send(batch, record, grant);
     else if (source) start(batch, record, { grant, source });

@@ -35,7 +35,9 @@ export function handleBatchMessages(batch: BatchState, untilPause: CancellationS
     batch.messages += 1;
     batch.receiveReport(report);
   });
-  setHandler(sandboxEventSignal, (event) => batch.sourceJob?.inbox.record(event));
+  setHandler(sandboxEventSignal, (event) => {
+    for (const { job } of batch.slots) job?.inbox.record(event);
+  });
   setHandler(addChunkUpdate, (submission) => within(batch, untilPause, () => addChunk(batch, submission)), {
     validator: (submission) => refuseNonsense(submission),
   });
@@ -76,6 +78,7 @@ async function addChunk(batch: BatchState, submission: ChunkSubmission): Promise
   const { carried } = batch;
   if (carried.seal) throw refused(`the batch is sealed with ${carried.seal.chunks} chunks.`);
   if (!batch.takesItems) throw refused(endingMessage);
+  if (!submission.source && !batch.input.source) throw refused('the batch has no source, and the chunk names none.');
   const record = newRecord({ ...submission, items: submission.items.length }, Date.now());
   const problem = placeProblem(batch.known, record);
   if (problem) throw refused(problem);
@@ -83,8 +86,13 @@ async function addChunk(batch: BatchState, submission: ChunkSubmission): Promise
   carried.arrivedAtMs = Date.now();
   try {
     const summary = `chunk ${submission.chunk}: ${submission.items.length} items`;
-    await storing.storeObject.executeWithOptions({ summary }, [batch.places.chunk(submission.chunk), submission]);
-    batch.take(record);
+    const stored = [batch.places.chunk(submission.chunk), submission] as const;
+    if (submission.source)
+      batch.take(record, await storing.storeFanoutChunk.executeWithOptions({ summary }, [...stored]));
+    else {
+      await storing.storeObject.executeWithOptions({ summary }, [...stored]);
+      batch.take(record);
+    }
     batch.noteChange();
     return { isNew: true };
   } finally {

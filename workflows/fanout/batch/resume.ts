@@ -25,8 +25,8 @@ export async function resumeFromStore(
   const { chunks, startedFrom, seal } = await bulk.surveyFanout(survey);
   const records = chunks.map((chunk) => recordOf(chunk, { retryFailed, nowMs: Date.now() }));
   const open = await stillOpen(batch, records);
-  for (const record of records) {
-    batch.take(record);
+  for (const [at, record] of records.entries()) {
+    batch.take(record, chunks[at]?.sourceDigest);
     if (open.has(record.chunk)) requestReport(batch, record);
   }
   batch.carried.startedFrom = startedFrom;

@@ -4,6 +4,7 @@ import type { BatchClock } from '../../../src/protocol/fanout/batch-parts.js';
 import { lookups } from '../../shared/activity-options.js';
 import { defaultTiming, itemEndsInMs, renewEarlierLeaseInMs, renewLeaseInMs } from '../../shared/wait-intervals.js';
 import { renewLease } from '../../watch/hold-lease.js';
+import type { SourceSlot } from '../source/source-slot.js';
 import type { BatchState } from './batch-state.js';
 import { startAgain } from './chunk-record.js';
 
@@ -17,7 +18,7 @@ const slowestChecks = 5;
 /** Starts all timers. @returns the scope that stops them */
 export function startBatchTimers(batch: BatchState): CancellationScope {
   const clocks = new CancellationScope();
-  for (const clock of [deadline, endOfEnding, lateItems, checks, recovery, lease]) {
+  for (const clock of [deadline, endOfEnding, lateItems, checks, recovery, mainLease]) {
     clocks.run(() => clock(batch)).catch(() => undefined);
   }
   return clocks;
@@ -117,24 +118,36 @@ async function recovery(batch: BatchState): Promise<void> {
   }
 }
 
+async function mainLease(batch: BatchState): Promise<void> {
+  await condition(() => batch.carried.source !== null);
+  await renewLeases(batch, batch.main);
+}
+
 /**
- * Renews the lease on the source. A busy batch may continue as new before this long timer fires. So a new run renews at
+ * Renews the lease on a source that is ready. A busy batch may continue as new before this long timer fires. So a new run renews at
  * once if the last renewal was more than half an interval ago.
  */
-async function lease(batch: BatchState): Promise<void> {
-  await condition(() => batch.carried.source !== null);
-  const sandboxId = batch.carried.leasedSandboxId;
+export function renewLeases(batch: BatchState, slot: SourceSlot): Promise<void> {
+  slot.leasing = new CancellationScope();
+  return slot.leasing.run(() => keepRenewing(batch, slot));
+}
+
+async function keepRenewing(batch: BatchState, slot: SourceSlot): Promise<void> {
+  const { carried } = slot;
+  const sandboxId = carried.leasedSandboxId;
   if (sandboxId === null) return;
   const timing = { ...defaultTiming, ...batch.input.timing };
-  let dueAtMs = (batch.carried.leasedAtMs ?? 0) + renewEarlierLeaseInMs(timing);
+  let dueAtMs = (carried.leasedAtMs ?? 0) + renewEarlierLeaseInMs(timing);
   for (;;) {
     const leftMs = dueAtMs - Date.now();
     if (leftMs > 0) await sleep(leftMs, { summary: 'renewal of the lease on the source' });
     const requestedAtMs = Date.now();
+    slot.isRenewing = true;
     const isRenewed = await uninterrupted(batch, () =>
       renewLease(sandboxId, { use: 'fork', lastsMs: timing.leaseLastsMs }),
     );
-    if (isRenewed) batch.carried.leasedAtMs = requestedAtMs;
+    slot.isRenewing = false;
+    if (isRenewed) carried.leasedAtMs = requestedAtMs;
     dueAtMs = Date.now() + renewLeaseInMs(timing, isRenewed === true);
   }
 }

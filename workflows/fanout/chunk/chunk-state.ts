@@ -253,7 +253,8 @@ export class ChunkState {
     item.settled = 0;
     this.recordEnd(summary, summary);
     const ended: EndedItem = { ...summary, errorCode: summary.error?.code ?? null };
-    if (isSourceLost(ended, summary.sandboxId)) this.carried.sourceError = summary.error;
+    const isLost = isSourceLost(ended, summary.sandboxId);
+    if (isLost) this.carried.sourceError = summary.error;
     if (after?.kind === 'run') {
       // An earlier execution cut the item short or let it fail, and only its fork remained to be ended.
       item.state = 'waiting';
@@ -283,17 +284,17 @@ export class ChunkState {
     item.failureClass = summary.failureClass;
     const { kind } = this.input.policy.stopAt;
     const decides = kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isBlamed(item);
-    const isAwaited = this.noteEnding(summary);
+    // A lost source is no failure of the item, and other items may have another one.
+    const isAwaited = this.noteEnding(isLost ? null : failureOf(summary));
     this.decide();
     this.noteChange(decides || isAwaited || this.carried.sourceError ? 'now' : 'soon');
   }
 
   /** @returns true if the batch must know of the ending at once */
-  private noteEnding(summary: ItemSummary): boolean {
+  private noteEnding(failure: ReturnType<typeof failureOf>): boolean {
     const { breaker = 0, canary = 0 } = this.input.policy;
     if (breaker === 0 && canary === 0) return false;
     const { carried } = this;
-    const failure = failureOf(summary);
     if (failure !== null || carried.streak) carried.streak = longerStreak(carried.streak ?? null, failure);
     const isCounted = breaker > 0 && failure?.isPermanent === true && knowsHolds();
     if (isCounted) carried.permanent = (carried.permanent ?? 0) + 1;

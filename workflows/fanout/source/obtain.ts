@@ -12,7 +12,7 @@ import {
 } from '../../../src/contract/workflow-safe/source-state.js';
 import { isCreating } from '../../../src/contract/workflow-safe/states.js';
 import type { ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
-import type { MachineType } from '../../../src/protocol/fanout/fanout-input.js';
+import type { FanoutSource, MachineType } from '../../../src/protocol/fanout/fanout-input.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
 import type { JobErrorCode } from '../../../src/protocol/result-error-codes.js';
 import { beginStop, stopSandbox } from '../../job/end/stop-sandbox.js';
@@ -30,64 +30,64 @@ import type { BatchState } from '../batch/batch-state.js';
 import { readLasting, sourceJob } from './caller.js';
 import { freshnessOf, staleness, usedMessage } from './freshness.js';
 import { prepare } from './prepare.js';
+import type { SourceSlot } from './source-slot.js';
 
 /**
  * Obtains a source that is ready to be forked. Safe to cancel at any point and repeat: each step reads first, or finds
  * what it has started.
  * @throws JobTermination if no source can be forked; its error says why
  */
-export async function obtainSource(batch: BatchState): Promise<ReadySource> {
-  const { source } = batch.input;
+export async function obtainSource(batch: BatchState, slot: SourceSlot, source: FanoutSource): Promise<ReadySource> {
   if (source.kind === 'snapshot') {
     const { from, body } = source;
-    const state = await holdSnapshot(batch, from);
+    const state = await holdSnapshot(batch, slot, from);
     return { item: { kind: 'create', body: { ...body, from } }, type: body.type ?? 'default', sandboxId: null, state };
   }
-  const sandboxId = source.kind === 'sandbox' ? source.sandboxId : await prepare(batch, source);
-  batch.enter('checking_source');
+  const sandboxId = source.kind === 'sandbox' ? source.sandboxId : await prepare(batch, slot, source);
+  batch.enterFor(slot, 'checking_source');
   const job = sourceJob(batch, sandboxId);
-  batch.sourceJob = job;
+  slot.job = job;
   try {
     // Lease before the first read, so that nobody deletes the source in between.
-    await leaseForForks(batch, job, sandboxId);
+    await leaseForForks(slot, job, sandboxId);
     const allowStale = source.kind === 'sandbox' && source.allowStale;
-    const sandbox = await makeFresh(batch, job, { sandboxId, allowStale });
+    const sandbox = await makeFresh(slot, job, { sandboxId, allowStale });
     const state = stateOfSandbox(sandbox);
     return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId, state };
   } finally {
-    batch.sourceJob = null;
+    slot.job = null;
   }
 }
 
 /** Nobody then deletes the sandbox before the batch has ended. */
-async function leaseForForks(batch: BatchState, job: JobState, sandboxId: string): Promise<void> {
+async function leaseForForks(slot: SourceSlot, job: JobState, sandboxId: string): Promise<void> {
   // Set before the answer arrives, because the lease may be granted although the wait for the answer is cancelled.
-  batch.carried.leasedSandboxId = sandboxId;
+  slot.carried.leasedSandboxId = sandboxId;
   await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
-  batch.carried.leasedAtMs = Date.now();
+  slot.carried.leasedAtMs = Date.now();
 }
 
 /** The wait for a source may last for hours. No timer renews the lease before the source is ready. */
-async function keepLease(batch: BatchState, job: JobState, sandboxId: string): Promise<void> {
-  const { leasedAtMs } = batch.carried;
+async function keepLease(slot: SourceSlot, job: JobState, sandboxId: string): Promise<void> {
+  const { leasedAtMs } = slot.carried;
   const isOld = leasedAtMs === null || Date.now() - leasedAtMs >= job.timing.renewLeaseEveryMs;
-  if (isOld) await leaseForForks(batch, job, sandboxId);
+  if (isOld) await leaseForForks(slot, job, sandboxId);
 }
 
 /**
  * Leases the sandbox that holds a named snapshot, because a deletion of that sandbox deletes the snapshot.
  * @returns what the name stands for; null if the service does not show it
  */
-async function holdSnapshot(batch: BatchState, name: string): Promise<SourceState | null> {
-  batch.enter('checking_source');
+async function holdSnapshot(batch: BatchState, slot: SourceSlot, name: string): Promise<SourceState | null> {
+  batch.enterFor(slot, 'checking_source');
   const state = await findNamedSnapshot(sourceJob(batch, ''), name);
   if (state === null) return null;
   const job = sourceJob(batch, state.sandboxId);
-  batch.sourceJob = job;
+  slot.job = job;
   try {
-    await leaseForForks(batch, job, state.sandboxId);
+    await leaseForForks(slot, job, state.sandboxId);
   } finally {
-    batch.sourceJob = null;
+    slot.job = null;
   }
   return state;
 }
@@ -104,7 +104,7 @@ export function changeSinceEarlier(
 }
 
 async function makeFresh(
-  batch: BatchState,
+  slot: SourceSlot,
   job: JobState,
   { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
 ): Promise<SandboxView> {
@@ -121,7 +121,7 @@ async function makeFresh(
     if (freshness.kind === 'stop') {
       const stopped = await stopUnused(job, { sandboxId, allowStale });
       if (stopped?.state === 'archived') return stopped;
-    } else await waitSettled(batch, job, sandboxId);
+    } else await waitSettled(slot, job, sandboxId);
   }
 }
 
@@ -173,14 +173,14 @@ async function userOf({ name }: SandboxView): Promise<string | null> {
   return status === 'RUNNING' ? owner : null;
 }
 
-async function waitSettled(batch: BatchState, job: JobState, sandboxId: string): Promise<void> {
+async function waitSettled(slot: SourceSlot, job: JobState, sandboxId: string): Promise<void> {
   await untilStopped<true>(job, sandboxId, {
     waitedFor: 'archived or usable',
     since: 0,
     readFirst: true,
     read: async () => {
       const sandbox = await readSandbox(job, sandboxId);
-      await keepLease(batch, job, sandboxId);
+      await keepLease(slot, job, sandboxId);
       const isMoving = sandbox !== null && (sandbox.state === 'archiving' || isCreating(sandbox.state));
       return isMoving ? undefined : true;
     },

@@ -12,7 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AwaitedJob } from '../../../activities/fanout/workflow-status.js';
-import { executionOf, followTaskQueue, prepareStep, prepareWorkflowId } from '../../../src/addresses/addresses.js';
+import { executionOf, followTaskQueue, prepareWorkflowId } from '../../../src/addresses/addresses.js';
 import { jobSettings } from '../../../src/job-settings/job-settings.js';
 import type { FanoutSource } from '../../../src/protocol/fanout/fanout-input.js';
 import type { JobInput } from '../../../src/protocol/job/job-input.js';
@@ -26,6 +26,7 @@ import { JobTermination, jobError } from '../../shared/job-termination.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { BatchState } from '../batch/batch-state.js';
 import { readLasting, sourceJob } from './caller.js';
+import type { SourceSlot } from './source-slot.js';
 
 type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;
 
@@ -37,10 +38,10 @@ const maxGenerations = jobSettings.maxGenerations.default;
  * @returns the id of the sandbox
  * @throws JobTermination if the job did not complete
  */
-export async function prepare(batch: BatchState, source: Preparation): Promise<string> {
+export async function prepare(batch: BatchState, slot: SourceSlot, source: Preparation): Promise<string> {
   const { deployment, batchId, resume } = batch.input;
-  const input = jobInput(batch, source);
-  const workflowId = prepareWorkflowId(deployment, batchId);
+  const input = jobInput(batch, slot, source);
+  const workflowId = prepareWorkflowId(deployment, batchId, slot.step);
   const waits = followProxies(followTaskQueue(workflowInfo().taskQueue));
   const summary = 'until the source is prepared';
   const awaited = async () => {
@@ -54,12 +55,15 @@ export async function prepare(batch: BatchState, source: Preparation): Promise<s
     await start(batch, input, workflowId);
     job = await awaited().catch(async (error: unknown) => {
       if (batch.carried.ending)
-        takeOver(batch, input, await CancellationScope.nonCancellable(() => cancelJob(workflowId, awaited)));
+        takeOver(batch, slot, {
+          input,
+          job: await CancellationScope.nonCancellable(() => cancelJob(workflowId, awaited)),
+        });
       throw error;
     });
   }
   addApiCalls(job.apiCalls);
-  takeOver(batch, input, job);
+  takeOver(batch, slot, { input, job });
   if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
   const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
   throw new JobTermination('rejected', { ...why, message: `The source could not be prepared: ${why.message}` });
@@ -103,8 +107,12 @@ async function cancelJob(workflowId: string, awaited: () => Promise<AwaitedJob>)
 /**
  * From now on, the batch must stop or delete the job's sandbox. Also reports everything else that the job left running.
  */
-function takeOver(batch: BatchState, input: JobInput, { outcome, sandboxId, left }: AwaitedJob): void {
-  batch.carried.preparedSandboxId = sandboxId;
+function takeOver(
+  batch: BatchState,
+  slot: SourceSlot,
+  { input, job: { outcome, sandboxId, left } }: { readonly input: JobInput; readonly job: AwaitedJob },
+): void {
+  slot.carried.preparedSandboxId = sandboxId;
   batch.leaveOwn(left);
   if (outcome !== null) return;
   const why =
@@ -117,11 +125,11 @@ function firstGenerationOf({ input: { resume } }: BatchState): number {
   return 1 + (resume?.round ?? 0) * maxGenerations;
 }
 
-function jobInput(batch: BatchState, source: Preparation): JobInput {
+function jobInput(batch: BatchState, { step }: SourceSlot, source: Preparation): JobInput {
   const { deployment, batchId, policy, timing } = batch.input;
   return {
     deployment,
-    jobId: `${batchId}-${prepareStep}`,
+    jobId: `${batchId}-${step}`,
     source: { kind: 'create', body: source.body },
     ...jobSettingsWith({
       put: source.put,
@@ -137,7 +145,7 @@ function jobInput(batch: BatchState, source: Preparation): JobInput {
       key: batch.batchKey,
       execution: executionOf(batch.batchKey),
       batchId,
-      step: prepareStep,
+      step,
       firstGeneration: firstGenerationOf(batch),
       lookFirst: false,
     },
