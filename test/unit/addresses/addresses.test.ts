@@ -16,6 +16,7 @@ import {
   parseOwnedSandboxName,
   prepareStep,
   prepareWorkflowId,
+  sourceStep,
 } from '../../../src/addresses/addresses.js';
 import { fanoutPlaces, fanoutPrefix, itemRecords } from '../../../src/addresses/fanout-addresses.js';
 import { nameSchema } from '../../../src/contract/requests/sandbox-requests.js';
@@ -97,6 +98,12 @@ describe('the name of a sandbox', () => {
   it('S8: of the source that a batch prepares leads to the workflow that prepares it', () => {
     const name = ownedSandboxName({ ...base, step: prepareStep });
     expect(ownerWorkflowId(name)).toBe(prepareWorkflowId(base.deployment, base.jobId));
+    for (const number of [0, 35, 999]) {
+      const step = sourceStep(number);
+      const own = ownedSandboxName({ ...base, step });
+      expect(ownerWorkflowId(own)).toBe(prepareWorkflowId(base.deployment, base.jobId, step));
+      expect(ownerWorkflowId(own)).not.toBe(ownerWorkflowId(name));
+    }
   });
 
   it('has room for the longest job id, and not for one more character', () => {

@@ -1,6 +1,6 @@
 /** The steps of `submitFanout`, one by one: for batches that have some of their items, or not all. */
 import type { Client } from '@temporalio/client';
-import type { SealRequest } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ChunkSubmission, SealRequest } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ResultStore } from '../../../src/result-store/index.js';
 import {
@@ -23,12 +23,13 @@ export async function startFanout(client: Client, input: NewFanout, options: Sta
 export async function addFanoutChunk(
   client: Client,
   batch: FanoutAddress,
-  chunk: { readonly chunk: number; readonly firstIndex: number; readonly items: readonly FanoutItem[] },
+  chunk: Omit<ChunkSubmission, 'digest'>,
   options: { readonly results?: ResultStore } = {},
 ): Promise<void> {
   const items: FanoutItem[] = [];
   for (const [at, item] of chunk.items.entries()) items.push(await itemToSubmit(item, chunk.firstIndex + at, options));
-  await sendChunk(client, batch, { ...chunk, items, digest: contentDigest(items) }, persistence);
+  const digest = contentDigest(chunk.source ? [chunk.source, items] : items);
+  await sendChunk(client, batch, { ...chunk, items, digest }, persistence);
 }
 
 export const sealFanout = (client: Client, batch: FanoutAddress, seal: SealRequest) =>

@@ -124,8 +124,8 @@ async function mainLease(batch: BatchState): Promise<void> {
 }
 
 /**
- * Renews the lease on a source that is ready. A busy batch may continue as new before this long timer fires. So a new run renews at
- * once if the last renewal was more than half an interval ago.
+ * Renews the lease on a source that is ready. A busy batch may continue as new before this long timer fires. So a new
+ * run renews at once if the last renewal was more than half an interval ago.
  */
 export function renewLeases(batch: BatchState, slot: SourceSlot): Promise<void> {
   slot.leasing = new CancellationScope();
