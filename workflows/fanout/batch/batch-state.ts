@@ -409,6 +409,6 @@ function keyOfLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind)
 }
 
 /** Shortens an error, because every following run carries it. */
-function cutError(error: JobError): JobError {
+export function cutError(error: JobError): JobError {
   return { ...error, message: error.message.slice(0, errorLength), details: null };
 }

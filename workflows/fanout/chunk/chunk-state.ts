@@ -284,18 +284,20 @@ export class ChunkState {
     item.failureClass = summary.failureClass;
     const { kind } = this.input.policy.stopAt;
     const decides = kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isBlamed(item);
-    // A lost source is no failure of the item, and other items may have another one.
-    const isAwaited = this.noteEnding(isLost ? null : failureOf(summary));
+    const isAwaited = this.noteEnding(summary, isLost);
     this.decide();
     this.noteChange(decides || isAwaited || this.carried.sourceError ? 'now' : 'soon');
   }
 
   /** @returns true if the batch must know of the ending at once */
-  private noteEnding(failure: ReturnType<typeof failureOf>): boolean {
+  private noteEnding(summary: ItemSummary, isLost: boolean): boolean {
     const { breaker = 0, canary = 0 } = this.input.policy;
     if (breaker === 0 && canary === 0) return false;
     const { carried } = this;
-    if (failure !== null || carried.streak) carried.streak = longerStreak(carried.streak ?? null, failure);
+    const failure = failureOf(summary);
+    // The loss of a source is no failure of the item, and items of other chunks may have another source.
+    const inRow = isLost ? null : failure;
+    if (inRow !== null || carried.streak) carried.streak = longerStreak(carried.streak ?? null, inRow);
     const isCounted = breaker > 0 && failure?.isPermanent === true && knowsHolds();
     if (isCounted) carried.permanent = (carried.permanent ?? 0) + 1;
     return isCounted || this.firstHeldBack === canary;

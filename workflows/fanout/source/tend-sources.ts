@@ -11,7 +11,7 @@ import { CancellationScope } from '@temporalio/workflow';
 import { defaultSourcesAtOnce } from '../../../src/job-settings/batch-settings.js';
 import { bulk } from '../../shared/activity-options.js';
 import { toJobTermination } from '../../shared/job-termination.js';
-import type { BatchState } from '../batch/batch-state.js';
+import { type BatchState, cutError } from '../batch/batch-state.js';
 import { endUnstarted } from '../batch/chunk-record.js';
 import { renewLeases } from '../batch/timers.js';
 import { endSource } from './end.js';
@@ -110,7 +110,7 @@ function end(batch: BatchState, slot: SourceSlot): void {
   batch.inBackground(async () => {
     try {
       const error = await ending;
-      if (error) batch.carried.sourceLeft ??= error;
+      if (error) batch.carried.sourceLeft ??= cutError(error);
     } finally {
       slot.carried.isSourceEnded = true;
       if (isOwn(slot)) slot.carried.source = null;
