@@ -35,6 +35,12 @@ export interface FanoutItem extends ItemSettings {
   readonly columns?: Readonly<Record<string, Text>>;
 }
 
+/** An item as it is submitted. */
+export interface NewFanoutItem extends FanoutItem {
+  /** The source of its fork. Items with equal sources share one. Default: the source of the batch. */
+  readonly source?: FanoutSource;
+}
+
 /** The source of the forks. */
 export type FanoutSource =
   | { readonly kind: 'sandbox'; readonly sandboxId: string; readonly allowStale: boolean }
