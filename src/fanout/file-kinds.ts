@@ -3,9 +3,12 @@
  * a file that its writer meant as one prompt would otherwise be paid for line by line.
  */
 
-export const itemFormats = ['text', 'file', 'jsonl', 'json', 'csv', 'tsv'] as const;
-/** `text`: a prompt a line, or blocks between `---`. `file`: the whole file is one prompt. */
+export const itemFormats = ['text', 'file', 'jsonl', 'json', 'csv', 'tsv', 'swe-bench'] as const;
+/** `text`: a prompt a line, or blocks between `---`. `file`: the whole file is one prompt. `swe-bench`: JSONL of its rows. */
 export type ItemFormat = (typeof itemFormats)[number];
+
+/** Where the repository of a row of SWE-bench is: a template. */
+export const defaultRepositoryUrl = 'https://github.com/{{repo}}';
 
 const formatsByEnding: Readonly<Record<string, ItemFormat>> = {
   '': 'text',

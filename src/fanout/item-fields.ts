@@ -1,12 +1,13 @@
 /** The fields that an item may have in a CSV, TSV or JSONL file, how they are read, and when such a name is only data. */
 import { z } from 'zod';
+import { isSandboxId } from '../contract/workflow-safe/ids.js';
 import { fieldOf } from '../job-settings/fields.js';
 import { jobSettings } from '../job-settings/job-settings.js';
 import type { Kind, Setting } from '../job-settings/setting.js';
 import type { PromptStep } from '../protocol/job/job-input.js';
 import { maxSteps } from '../protocol/limits.js';
 import { checkInput, fieldText, type InputProblem, problemLine } from '../settings/input-problems.js';
-import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
+import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions, type SourceWish } from './item-line.js';
 import { namesIn } from './template.js';
 
 const longestLabel = 120;
@@ -41,10 +42,22 @@ const [ofPrompts, ofJobs] = [true, false].map((is) => ofItems.filter(([, { of }]
 const shapeOf = (rows: readonly (readonly [string, Setting])[]) =>
   Object.fromEntries(rows.map(([key, row]) => [key, (written[row.kind]?.(row) ?? z.never()).optional()]));
 
+const commandsOf = z.union([promptText.transform((one) => [one]), z.array(promptText).min(1).max(maxSteps)]);
+/** What an item says of its source. Rows of the batch have other values under these names. */
+const sourceFields = {
+  source: z.string().refine(isSandboxId, 'must be the id of a sandbox, like bx_2345abcd').optional(),
+  snapshot: shortName.optional(),
+  environment: shortName.optional(),
+  setup: commandsOf.optional(),
+};
+/** The names of these fields. */
+export const sourceFieldNames = Object.keys(sourceFields) as readonly (keyof SourceWish)[];
+
 const fields = {
   /** How long it may be is checked with what a matrix adds to it. */
   id: z.string().min(1, 'must not be empty').optional(),
   ...shapeOf(ofItems),
+  ...sourceFields,
   labels: z.record(name, scalar).optional(),
 };
 const step = z.union([
@@ -60,7 +73,7 @@ const withPrompts = {
 };
 const shapes = { strict: z.strictObject(withPrompts), loose: z.object(withPrompts), template: z.object(fields) };
 
-interface Parsed {
+interface Parsed extends SourceWish {
   readonly id?: string;
   readonly put?: Readonly<Record<string, string>>;
   readonly get?: readonly string[];
@@ -127,7 +140,9 @@ export function itemOfRecord(
       `the prompt has {{${unfilled}}}, but only --prompt is filled from columns. To fill it, use --prompt "… {{${unfilled}}} …"; to send the braces, --prompt "{{prompt}}".`,
     );
   }
-  const settings = ofItems.flatMap(([name]) => (parsed.data[name] === undefined ? [] : [name]));
+  const settings = [...ofItems.map(([name]) => name), ...sourceFieldNames].filter(
+    (name) => parsed.data[name] !== undefined,
+  );
   return {
     place,
     id,
@@ -136,10 +151,24 @@ export function itemOfRecord(
     settings: fieldsOf(parsed.data, ofJobs, (text) => durationOf(place, text, given, options)),
     put: Object.entries(put).map(([remote, local]) => ({ local, remote })),
     get,
+    ...sourceIn(place, parsed.data),
     labels: { ...(own ? labelsOf(columns, data) : {}), ...labels },
     namedAs: { settings, data: [...data] },
     columns,
   };
+}
+
+/** @throws ItemsError if the item names a sandbox and how to make another one */
+function sourceIn(place: ItemPlace, data: Parsed): Pick<ItemLine, 'source'> {
+  const there = sourceFieldNames.filter((name) => data[name] !== undefined);
+  const [first, ...others] = there;
+  if (first === 'source' && others.length > 0) {
+    throw new ItemsError(
+      place,
+      `the item has source and ${others.join(', ')}, but a sandbox is forked as it is. Leave out source or ${others.join(', ')}, or rename what is data.`,
+    );
+  }
+  return first === undefined ? {} : { source: Object.fromEntries(there.map((name) => [name, data[name]])) };
 }
 
 /** Exports write null for what a record does not have. */

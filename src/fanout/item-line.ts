@@ -10,6 +10,15 @@ export interface PutWish {
   readonly remote: string;
 }
 
+/** What an item says of its source. `source` is a sandbox, and excludes the others. */
+export interface SourceWish {
+  readonly source?: string;
+  readonly snapshot?: string;
+  readonly environment?: string;
+  /** Commands that prepare it. */
+  readonly setup?: readonly string[];
+}
+
 /** One record of a file of items. */
 export interface ItemLine {
   readonly place: ItemPlace;
@@ -21,6 +30,8 @@ export interface ItemLine {
   readonly choice: Omit<PromptStep, 'prompt'>;
   /** Its other settings, without files. */
   readonly settings: Omit<ItemSettings, 'put' | 'collect'>;
+  /** Absent: the source of the batch. */
+  readonly source?: SourceWish;
   readonly put: readonly PutWish[];
   readonly get: readonly string[];
   readonly labels: Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ const listText = 'For a file that is one JSON list, use --format json.';
 export async function* readJsonlLines(
   file: string,
   content: AsyncIterable<string | Uint8Array>,
-  options: ReadLinesOptions,
+  options: ReadLinesOptions & Pick<JsonOptions, 'itemOf'>,
 ): AsyncGenerator<ItemLine> {
   const cutText = ` In JSONL, each item is on one line, as \`jq -c\` prints it. ${listText}`;
   for await (const { number: line, text } of readLines(file, content)) {
@@ -36,7 +36,16 @@ export async function* readJsonList(
 interface JsonOptions extends ReadLinesOptions {
   /** Added to the message about a text that ends too early. */
   readonly cutText: string;
+  /** Makes the item of a record of another program. Default: the record is an item. */
+  readonly itemOf?: RecordReader;
 }
+
+/** @param record its numbers are texts. @throws ItemsError */
+export type RecordReader = (
+  place: ItemPlace,
+  record: Readonly<Record<string, unknown>>,
+  columns: ReadonlyMap<string, string>,
+) => ItemLine;
 
 function itemOfJson(begin: Required<ItemPlace>, text: string, options: JsonOptions): ItemLine {
   const place = { file: begin.file, line: begin.line };
@@ -50,6 +59,7 @@ function itemOfJson(begin: Required<ItemPlace>, text: string, options: JsonOptio
   const object = isObject ? text : JSON.stringify({ prompt: value });
   const columns = [...fieldsAsWritten(object)].map(([name, written]) => [name, columnOf(written)] as const);
   const record = parseWithTextNumbers(object) as Readonly<Record<string, unknown>>;
+  if (options.itemOf) return options.itemOf(place, record, new Map(columns));
   return itemOfRecord(place, record, { ...options, columns: new Map(columns), otherFields: 'refuse' });
 }
 

@@ -4,7 +4,7 @@ import type { OtherFields } from '../contract/workflow-safe/other-fields.js';
 import type { FanoutItem } from '../protocol/fanout/fanout-input.js';
 import type { PromptStep } from '../protocol/job/job-input.js';
 import { itemFieldNames } from './item-fields.js';
-import { type ItemLine, ItemsError, type PutWish } from './item-line.js';
+import { type ItemLine, ItemsError, type PutWish, type SourceWish } from './item-line.js';
 
 export interface Matrix {
   /**
@@ -23,6 +23,7 @@ export interface Matrix {
 /** An item whose files are named but not yet read. */
 export interface ItemWish extends Omit<FanoutItem, 'put'> {
   readonly put: readonly PutWish[];
+  readonly source?: SourceWish;
   readonly place: ItemLine['place'];
   readonly namedAs?: ItemLine['namedAs'];
 }
@@ -38,7 +39,7 @@ interface Choice extends Pick<PromptStep, 'provider' | 'model' | 'reasoningEffor
  * @throws ItemsError if an item has its own value for an axis with several values
  */
 export function expandItem(line: ItemLine & { readonly id: string }, prompts: ItemPrompts, matrix: Matrix): ItemWish[] {
-  const { place, namedAs, put, get, settings, labels } = line;
+  const { place, namedAs, put, get, source, settings, labels } = line;
   for (const axis of ['provider', 'model', 'effort'] as const) {
     const own = line.choice[axis === 'effort' ? 'reasoningEffort' : axis];
     if (own !== undefined && matrix[`${axis}s`].length > 1) {
@@ -54,6 +55,7 @@ export function expandItem(line: ItemLine & { readonly id: string }, prompts: It
     id: [line.id, ...Object.values(apart)].join('/'),
     prompts: prompts.map((step) => ({ ...stepOf(step, line, choice), ...matrix.promptBody })),
     put,
+    ...(source && { source }),
     ...(get.length > 0 && { collect: get }),
     ...settings,
     labels: { ...labels, ...apart },

@@ -1,11 +1,12 @@
 /** Reads the items of a batch one after the other, so that their number and size are not limited by memory. */
 import { bytesOf } from '../protocol/stored-text.js';
 import { readCsvLines } from './csv-lines.js';
-import type { ItemFormat } from './file-kinds.js';
+import { defaultRepositoryUrl, type ItemFormat } from './file-kinds.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readJsonList, readJsonlLines } from './json-items.js';
 import { maxItemBytes } from './lines.js';
 import { expandItem, type ItemWish, type Matrix } from './matrix.js';
+import { sweBenchItems } from './swe-bench.js';
 import { createTemplate, type Template } from './template.js';
 import { readTextLines, readWholeFile } from './text-lines.js';
 
@@ -28,6 +29,8 @@ export interface ReadItemsOptions {
    */
   readonly templates: readonly string[];
   readonly matrix: Matrix;
+  /** The address of the repository of a row of SWE-bench: a template. Default: at GitHub. */
+  readonly repositoryUrl?: string;
   /** Parses a duration such as `30m`. @throws if the text is not a duration */
   readonly parseDurationMs: ReadLinesOptions['parseDurationMs'];
 }
@@ -59,13 +62,15 @@ export async function* readItems(
 }
 
 function linesOf({ file, format, guessed, open }: ItemSource, options: ReadItemsOptions): AsyncIterable<ItemLine> {
-  const { parseDurationMs, templates } = options;
+  const { parseDurationMs, templates, repositoryUrl = defaultRepositoryUrl } = options;
   const how = { template: templates.length > 0, firstValues: new Map(), parseDurationMs };
   switch (format) {
     case 'jsonl':
       return readJsonlLines(file, open(), how);
     case 'json':
       return readJsonList(file, open(), how);
+    case 'swe-bench':
+      return readJsonlLines(file, open(), { ...how, itemOf: sweBenchItems(repositoryUrl, how) });
     case 'csv':
     case 'tsv':
       return readCsvLines(file, open(), { ...how, likely: format === 'csv' ? ',' : '\t' });
@@ -79,9 +84,9 @@ function linesOf({ file, format, guessed, open }: ItemSource, options: ReadItems
 /** Items that differ only in columns that no template uses would all do the same. `--repeat` is the way to want that. */
 function createSameCheck(): (line: ItemLine) => void {
   const works = new Map<string, number>();
-  return ({ place, columns, put, get, choice, settings: { end: _, ...settings } }) => {
-    const work = JSON.stringify([put, get, choice, settings]);
-    const isNone = put.length + get.length + Object.keys({ ...choice, ...settings }).length === 0;
+  return ({ place, columns, put, get, source, choice, settings: { end: _, ...settings } }) => {
+    const work = JSON.stringify([put, get, source, choice, settings]);
+    const isNone = put.length + get.length + Object.keys({ ...choice, ...settings, ...source }).length === 0;
     const same = isNone ? 'every item' : works.has(work) ? `this item and that of line ${works.get(work)}` : undefined;
     works.set(work, place.line);
     if (same === undefined) return;

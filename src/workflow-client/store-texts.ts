@@ -3,7 +3,7 @@
  * only references to them. If there is a store, setup scripts always go there, because they may contain secrets.
  */
 import { createHash } from 'node:crypto';
-import type { FanoutInput, FanoutItem } from '../protocol/fanout/fanout-input.js';
+import type { FanoutInput, FanoutItem, FanoutSource } from '../protocol/fanout/fanout-input.js';
 import type { FilePut, JobInput, PromptStep } from '../protocol/job/job-input.js';
 import { maxInlineBytes, maxInlineTextBytes } from '../protocol/limits.js';
 import { type StoredText, storedHead, type Text } from '../protocol/stored-text.js';
@@ -52,12 +52,20 @@ export function keepJobTexts(input: JobInput, options: KeepOptions): Promise<Job
 
 /** As `keepJobTexts`, for the preparation of a batch's source. */
 export function keepFanoutTexts(input: FanoutInput, options: KeepOptions): Promise<FanoutInput> {
-  return kept(input, options, ({ source, policy }) => {
-    const ofChecks = lastCommands.flatMap((name) => commandSlots(policy[name], `policy.${name}`));
-    if (source === undefined || source.kind === 'sandbox') return ofChecks;
-    const ofSteps = source.kind === 'prepare' ? stepSlots(source, 'source.') : [];
-    return [...setupSlots(source.body), ...ofSteps, ...ofChecks];
-  });
+  return kept(input, options, ({ source, policy }) => [
+    ...(source ? sourceSlots(source) : []),
+    ...lastCommands.flatMap((name) => commandSlots(policy[name], `policy.${name}`)),
+  ]);
+}
+
+/** As `keepJobTexts`, for the source of some items. */
+export function keepSourceTexts(source: FanoutSource, options: KeepOptions): Promise<FanoutSource> {
+  return kept(source, options, sourceSlots);
+}
+
+function sourceSlots(source: Draft<FanoutSource>): Slot[] {
+  if (source.kind === 'sandbox') return [];
+  return [...setupSlots(source.body), ...(source.kind === 'prepare' ? stepSlots(source, 'source.') : [])];
 }
 
 /** As `keepJobTexts`, for an item of a batch. */

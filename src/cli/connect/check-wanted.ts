@@ -5,14 +5,16 @@
 import type { CallOptions, SandboxClient } from '../../client/index.js';
 import type { ProviderModels } from '../../contract/records/sandbox-records.js';
 import { canonicalProvider } from '../../contract/requests/sandbox-requests.js';
-import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import type { JobInput, PromptStep } from '../../protocol/job/job-input.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
 import { type CheckSourceOptions, checkSource } from './check-source.js';
-import { namedSourceOf } from './named-source.js';
+import { createConcurrencyLimit } from './concurrency-limit.js';
+import { type NamedSource, namedSourceOf } from './named-source.js';
 
 const timeoutMs = 10_000;
+const sourcesAtOnce = 8;
 const wayOut = 'Nothing was started. Correct it, or add --no-check.';
 
 /** The harness, the model and the effort of a prompt. */
@@ -21,9 +23,11 @@ export interface PromptChoice extends Pick<PromptStep, 'provider' | 'model' | 'r
   readonly item?: string;
 }
 
+type Source = JobInput['source'] | FanoutSource;
+
 /** What the service must have. */
 export interface Wanted {
-  readonly source: JobInput['source'] | FanoutInput['source'];
+  readonly sources: readonly Source[];
   /** The different choices of all prompts. */
   readonly choices: readonly PromptChoice[];
   /** How many sandboxes are to run at once. Default: one. */
@@ -38,7 +42,7 @@ export interface CheckWantedOptions extends CheckSourceOptions {
 export const wantedOfJob = ({ source, prompts }: Pick<JobInput, 'source' | 'prompts'>): Wanted => {
   const choices = new PromptChoices();
   choices.add(prompts);
-  return { source, choices: choices.all };
+  return { sources: [source], choices: choices.all };
 };
 
 /** Collects the different choices of many prompts. */
@@ -60,36 +64,35 @@ export class PromptChoices {
 }
 
 /** True if there is something to ask the service about before the start. */
-export function namesAnything({ source, choices }: Wanted): boolean {
-  return (
-    (source !== undefined && namedSourceOf(source) !== null) ||
-    environmentOf(source) !== undefined ||
-    choices.length > 0
-  );
+export function namesAnything({ sources, choices }: Wanted): boolean {
+  const isNamed = (source: Source) => namedSourceOf(source) !== null || environmentOf(source) !== undefined;
+  return sources.some(isNamed) || choices.length > 0;
 }
 
 /**
- * Makes one read for each kind of thing that is named. What the service does not say stops nothing: the service itself
+ * Makes one read for each sandbox and snapshot, and for each other kind of thing, that is named. What the service does not say stops nothing: the service itself
  * refuses it later.
  * @throws UsageError for a provider, a model, an effort or an environment that the service does not have; as
  * `checkSource`; the signal's reason after an abort
  */
 export async function checkWanted(wanted: Wanted, options: CheckWantedOptions): Promise<void> {
-  const named = wanted.source && namedSourceOf(wanted.source);
-  if (named) await checkSource(named, options);
-  await checkEnvironment(environmentOf(wanted.source), options);
+  const named = new Map<string, NamedSource>();
+  for (const one of wanted.sources.map(namedSourceOf)) if (one) named.set(JSON.stringify(one), one);
+  const gate = createConcurrencyLimit(sourcesAtOnce);
+  await Promise.all([...named.values()].map((one) => gate(() => checkSource(one, options))));
+  await checkEnvironments(new Set(wanted.sources.map(environmentOf)), options);
   await checkModels(wanted.choices, options);
   if (wanted.concurrency !== undefined) await checkConcurrency(wanted.concurrency, options);
 }
 
-function environmentOf(source: Wanted['source']): string | undefined {
-  if (source === undefined) return undefined;
+function environmentOf(source: Source): string | undefined {
   const isCreated = source.kind === 'create' || source.kind === 'prepare' || source.kind === 'snapshot';
   return isCreated ? source.body.environment : undefined;
 }
 
-async function checkEnvironment(name: string | undefined, asking: CheckWantedOptions): Promise<void> {
-  if (name === undefined) return;
+async function checkEnvironments(names: ReadonlySet<string | undefined>, asking: CheckWantedOptions): Promise<void> {
+  const wanted = [...names].flatMap((name) => name ?? []);
+  if (wanted.length === 0) return;
   let rowsLeftOut = 0;
   const onRowsLeftOut = (rows: number) => {
     rowsLeftOut += rows;
@@ -97,9 +100,10 @@ async function checkEnvironment(name: string | undefined, asking: CheckWantedOpt
   const answer = await orUnknown((call) => asking.service.listEnvironments({ ...call, onRowsLeftOut }), asking);
   if (answer === undefined || rowsLeftOut > 0) return;
   const { environments } = answer;
-  if (environments.some((one) => one.name === name || one.id === name)) return;
+  const missing = wanted.find((name) => !environments.some((one) => one.name === name || one.id === name));
+  if (missing === undefined) return;
   const has = listText(environments.map((one) => one.name));
-  throw new UsageError(`--environment: the service has no environment ${headLine(name)}. It has ${has}. ${wayOut}`);
+  throw new UsageError(`--environment: the service has no environment ${headLine(missing)}. It has ${has}. ${wayOut}`);
 }
 
 async function checkModels(choices: readonly PromptChoice[], asking: CheckWantedOptions): Promise<void> {

@@ -1,6 +1,7 @@
 /** The source of a batch's forks: a sandbox, a named snapshot, or a sandbox that the batch prepares. */
 
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
+import { ItemsError, type ItemWish, type SourceWish } from '../../fanout/index.js';
 import { preparing } from '../../job-settings/batch-settings.js';
 import { jobSettings } from '../../job-settings/job-settings.js';
 import type { FanoutSource } from '../../protocol/fanout/fanout-input.js';
@@ -47,6 +48,45 @@ export function sourceOf(
     deadlineMs: Number(set('prepareDeadline') ?? jobSettings.prepareDeadline.default),
     end: options.prepareEnd ?? jobSettings.prepareEnd.default,
   };
+}
+
+/** The sources of a batch and of its items, while the files of the preparation are not read. */
+export interface BatchSources {
+  /** That of the items that name none. */
+  readonly batch: FanoutSource;
+  /** @throws ItemsError if the options of the batch do not fit */
+  ofItem(item: Pick<ItemWish, 'place' | 'source'>): FanoutSource;
+}
+
+/** The options were checked to be compatible. @throws UsageError if an option has a wrong value */
+export function sourcesOf(options: FanoutOptions, parts: PrepareParts): BatchSources {
+  const batch = sourceOf(options, parts);
+  const { source: _, snapshot: __, ...others } = options;
+  const prepared = sourceOf(others as FanoutOptions, parts);
+  return { batch, ofItem: (item) => (item.source ? itemSource(item.source, item, batch, prepared) : batch) };
+}
+
+/** What the item does not say of its source is as in the batch. */
+function itemSource(
+  { source, snapshot, environment, setup }: SourceWish,
+  { place }: Pick<ItemWish, 'place'>,
+  batch: FanoutSource,
+  prepared: FanoutSource,
+): FanoutSource {
+  if (source !== undefined)
+    return { kind: 'sandbox', sandboxId: source, allowStale: batch.kind === 'sandbox' && batch.allowStale };
+  if (batch.kind === 'sandbox' && snapshot === undefined && environment === undefined) {
+    const way = 'Name a snapshot or an environment in the item, or leave out --source.';
+    throw new ItemsError(place, `setup prepares a sandbox, but --source ${batch.sandboxId} is forked as it is. ${way}`);
+  }
+  if (prepared.kind !== 'prepare') throw new TypeError('A batch without source and snapshot prepares its source.');
+  const { noEnv, ...body } = prepared.body;
+  const made = { ...body, ...(environment !== undefined ? { environment } : noEnv && { noEnv }) };
+  const from = snapshot ?? (batch.kind === 'snapshot' ? batch.from : undefined);
+  if (from === undefined) return { ...prepared, body: made, ...(setup && { commands: setup }) };
+  if (setup) return { ...prepared, body: { ...made, from }, commands: setup };
+  const { setupScript: _, type: __, from: ___, ...ofForks } = made;
+  return { kind: 'snapshot', from, body: ofForks };
 }
 
 /** A notice that the source is a fresh sandbox; undefined if an option names or prepares the source. */

@@ -1,5 +1,5 @@
 import type { OptionValues } from '@commander-js/extra-typings';
-import { itemFormats } from '../../fanout/file-kinds.js';
+import { defaultRepositoryUrl, itemFormats } from '../../fanout/file-kinds.js';
 import { jobSettings } from '../../job-settings/job-settings.js';
 import type { Setting } from '../../job-settings/setting.js';
 import { type AnyCommand, collect, type OptionsOf, type Parent } from '../command.js';
@@ -19,8 +19,9 @@ Items:
          each prompt may span several lines, up to the next ---
   file   the whole file, such as Markdown: fanout tasks/*.md
   JSONL  a prompt as a string, or an object: prompt or prompts, id, labels, put {"remote": "local"}, get ["remote"],
-         ${ofItems.join(', ')}
+         ${ofItems.join(', ')}, source, snapshot, environment, setup
   JSON   one list of such strings and objects
+  swe-bench  JSONL of rows of SWE-bench: each item runs in a fork of a clone of its repository, in the folder app
   CSV    with a header row; a column named after a field of JSONL sets that field (put as LOCAL:REMOTE), and
          all other columns become labels
   --prompt is a template: {{column}} is the value of that column, {{prompt}} the line of a text file,
@@ -31,7 +32,8 @@ Items:
 
 Source of the forks:
   --source or --snapshot; otherwise a fresh sandbox that the batch creates, prepares (--environment, --setup,
-  --prepare-put, --command, --prepare-prompt) and stops.
+  --prepare-put, --command, --prepare-prompt) and stops. An item may name its own in source, snapshot, environment
+  and setup; items with the same share one, and at most --sources-at-once exist at a time.
 
 Examples:
   sandflow fanout prompts.txt
@@ -40,6 +42,7 @@ Examples:
   sandflow fanout prompts.txt --source bx_2345abcd --get-diff=app       one patch of each fork
   sandflow fanout prompts.jsonl --command "git clone https://example.com/app.git" --model m1,m2 --repeat 3
   sandflow fanout prompts.txt --snapshot base --first 5 --dry-run
+  sandflow fanout rows.jsonl --format swe-bench --get-diff=app
   generate | sandflow fanout - --format jsonl --id nightly-42
   sandflow fanout batch.yaml                      a file with the items and any of these options, without their dashes
 
@@ -81,6 +84,10 @@ const withItems = (parent: Parent) =>
       parent
         .createOption('--format <format>', 'format of the items (default: by file extension; text for stdin)')
         .choices(itemFormats),
+    )
+    .option(
+      '--repository-url <url>',
+      `with --format swe-bench: where the repository of a row is (default: ${defaultRepositoryUrl})`,
     );
 
 export const declareFanout = (parent: Parent) =>
@@ -100,7 +107,7 @@ export const declareFanout = (parent: Parent) =>
       .option(...watchDeadline)
       .option('--json', 'print one JSON object on stdout')
       .option('--quiet', 'print warnings only, no progress'),
-    ['--format', '--no-check', '--detach', '--out', '--watch-deadline', '--quiet'],
+    ['--format', '--repository-url', '--no-check', '--detach', '--out', '--watch-deadline', '--quiet'],
   ).addHelpText('after', help);
 
 export const declareList = (parent: Parent) => declareListOf(parent, 'batches');

@@ -2,8 +2,10 @@
 
 import { jobIdProblem } from '../../addresses/addresses.js';
 import type { Config } from '../../config.js';
+import { defaultRepositoryUrl } from '../../fanout/file-kinds.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
-import type { FanoutInput, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
+import { createTemplate } from '../../fanout/template.js';
+import type { FanoutInput, FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../protocol/job/job-input.js';
 import { defaultPolicy } from '../../workflow-client/fanouts/fanout-input.js';
 import type { Labels } from '../../workflow-client/labels.js';
@@ -21,7 +23,7 @@ import { formatDuration, ofThisProcess, parseDurationMs, plural } from '../units
 import { requireWatch, UsageError } from '../usage-error.js';
 import { matrixOf, policyOf } from './batch-input.js';
 import { checkItems } from './checked-items.js';
-import { freshSourceText, sourceOf } from './fanout-source.js';
+import { freshSourceText, sourceOf, sourcesOf } from './fanout-source.js';
 import { itemSources } from './item-sources.js';
 import type { FanoutOptions } from './options.js';
 import { requireResultPlaces } from './result-places.js';
@@ -46,6 +48,8 @@ export interface FanoutCommand {
   items(): AsyncIterable<ItemWish>;
   /** @param put the stored content of `prepareFiles` */
   inputOf(put: readonly FilePut[]): FanoutInput;
+  /** The source that an item names; undefined without one. @param put as above */
+  sourceOf(item: ItemWish, put: readonly FilePut[]): FanoutSource | undefined;
   /** Removes the items from this disk. */
   close(): Promise<void>;
 }
@@ -58,9 +62,10 @@ export async function readFanout(given: readonly string[], options: FanoutOption
   const problem = jobIdProblem(config.deployment, batchId);
   if (problem) throw new UsageError(`--id: the batch id ${problem}.`);
   const { policy, labels, freshSource, prepareFiles } = plan;
+  const sourcesWith = (put: readonly FilePut[]) => sourcesOf(options, { ...plan.preparing, put });
   const input = (put: readonly FilePut[]) =>
     checkedFanoutInput(inputOf(plan, options, { deployment: config.deployment, batchId, put }));
-  const { source } = input([]);
+  input([]);
   await requireResultPlaces(batchId, options, io);
   const sources = await itemSources(given, options, io);
   const files = createItemFiles({
@@ -72,7 +77,7 @@ export async function readFanout(given: readonly string[], options: FanoutOption
   const surveying = createSurvey(files, {
     policy,
     canKeep: config.resultsShared,
-    sourceType: options.prepareType ?? 'default',
+    sources: sourcesWith([]),
   });
   const checked = await checkItems(readItems(sources, plan.reading), {
     check: surveying.add,
@@ -82,13 +87,25 @@ export async function readFanout(given: readonly string[], options: FanoutOption
     const survey = surveying.result();
     requireEnoughItems(policy, survey.items);
     requireEnoughBudget(policy, survey);
-    const wanted = { source, choices: survey.choices, concurrency: policy.concurrency };
-    const parts = { config, batchId, policy, labels, wanted, freshSource, prepareFiles, survey, files };
-    return { ...parts, items: checked.items, inputOf: input, close: checked.close };
+    const wanted = { sources: survey.sources, choices: survey.choices, concurrency: policy.concurrency };
+    const parts = { config, batchId, policy, labels, wanted, prepareFiles, survey, files };
+    return {
+      ...parts,
+      freshSource: survey.usesBatchSource ? freshSource : undefined,
+      items: checked.items,
+      // The batch would prepare a source that no item uses.
+      inputOf: (put) => (survey.usesBatchSource ? input(put) : withoutSource(input(put))),
+      sourceOf: (item, put) => (item.source ? sourcesWith(put).ofItem(item) : undefined),
+      close: checked.close,
+    };
   } catch (error) {
     await checked.close();
     throw error;
   }
+}
+
+function withoutSource({ source: _, ...input }: FanoutInput): FanoutInput {
+  return input;
 }
 
 /**
@@ -133,6 +150,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
     reading: {
       templates: await readTextsOrFiles(options.prompt, '--prompt', cwd),
       matrix: { ...matrixOf(options), promptBody: await readBody(options.promptBody, '--prompt-body', cwd) },
+      repositoryUrl: repositoryUrlOf(options),
       parseDurationMs: (text: string) => parseDurationMs(text, 'deadline'),
     },
     preparing,
@@ -141,6 +159,15 @@ async function planOf(options: FanoutOptions, cwd: string) {
     labels: parseLabelPairs(options.label),
     freshSource: freshSourceText(options),
   };
+}
+
+function repositoryUrlOf({ format, repositoryUrl = defaultRepositoryUrl }: FanoutOptions): string {
+  if (repositoryUrl === defaultRepositoryUrl) return repositoryUrl;
+  if (format !== 'swe-bench') throw new UsageError('--repository-url needs --format swe-bench.');
+  if (createTemplate(repositoryUrl).columns.length > 0) return repositoryUrl;
+  throw new UsageError(
+    '--repository-url must name the repository of the row, like http://127.0.0.1:3000/{{repo}}.git.',
+  );
 }
 
 function inputOf(

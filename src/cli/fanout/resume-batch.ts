@@ -2,8 +2,7 @@
 
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { createTemplate } from '../../fanout/template.js';
-import type { FanoutItem, FanoutPolicy, FanoutSource, MachineType } from '../../protocol/fanout/fanout-input.js';
-import { longestMachineSeconds } from '../../protocol/fanout/longest-machine-seconds.js';
+import type { FanoutItem, FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import { headOf } from '../../protocol/stored-text.js';
 import { earlierExecution } from '../../workflow-client/fanouts/earlier-execution.js';
 import { type FanoutAddress, fanoutProgress, type StartedFanout } from '../../workflow-client/fanouts/fanout-client.js';
@@ -26,6 +25,7 @@ import type { BatchView } from './progress/batch-view.js';
 import type { ResumeCommand } from './read-resume.js';
 import { claimResultFolder } from './result-places.js';
 import { printStarted } from './results/finish-fanout.js';
+import { reservedSeconds } from './survey.js';
 import { watchFanoutToEnd } from './watch-to-end.js';
 import { withBatch } from './with-batch.js';
 
@@ -120,7 +120,9 @@ function requireRoom(
 ): void {
   const { budgetSeconds } = policy;
   if (budgetSeconds === null || items.length === 0) return;
-  const least = Math.min(...items.map(({ item }) => reservedBy(item, policy, source)));
+  const least = Math.min(
+    ...items.flatMap(({ item, source: own = source }) => (own ? [reservedSeconds(item, policy, own)] : [])),
+  );
   if (budgetSeconds - spentSeconds >= least) return;
   const [all, spent, needs] = [budgetSeconds, spentSeconds, least].map((seconds) => formatDuration(seconds * 1_000));
   const what = given === undefined ? `The budget of the batch, ${all},` : `--budget ${all}`;
@@ -129,17 +131,13 @@ function requireRoom(
   );
 }
 
-function reservedBy(item: FanoutItem, policy: FanoutPolicy, source: FanoutSource | undefined): number {
-  const ofSource: MachineType =
-    (source === undefined || source.kind === 'sandbox' ? undefined : source.body.type) ?? 'default';
-  return longestMachineSeconds(item.type ?? policy.type ?? ofSource, item.deadlineMs ?? policy.itemDeadlineMs);
-}
-
-/** A plain resume asks only for the source: its items were checked when they were submitted. */
+/** A plain resume asks only for the source of the batch: its items were checked when they were submitted. */
 function wantedOf(source: FanoutSource | undefined, plan: ResumePlan | undefined): Wanted {
   const choices = new PromptChoices();
   for (const { item } of plan?.items ?? []) choices.add(item.prompts, item.id);
-  return { source, choices: choices.all };
+  const all = plan ? plan.items.map((planned) => planned.source ?? source) : [source];
+  const sources = new Map(all.flatMap((one) => (one ? [[contentDigest(one), one] as const] : [])));
+  return { sources: [...sources.values()], choices: choices.all };
 }
 
 interface Resuming {

@@ -1,7 +1,8 @@
 /** `sandflow fanout`, after its command line was checked: sends the items, watches the batch and downloads its results. */
 
 import { SandflowError } from '../../errors/sandflow-error.js';
-import type { FanoutInput, FanoutItem } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutInput, NewFanoutItem } from '../../protocol/fanout/fanout-input.js';
+import type { FilePut } from '../../protocol/job/job-input.js';
 import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import { submitFanout } from '../../workflow-client/fanouts/submit-fanout.js';
 import type { Labels } from '../../workflow-client/labels.js';
@@ -24,7 +25,7 @@ import { type BatchView, createBatchView } from './progress/batch-view.js';
 import type { FanoutCommand } from './read-fanout.js';
 import { claimResultFolder } from './result-places.js';
 import { printStarted } from './results/finish-fanout.js';
-import { namedAsLines, surveyLines } from './survey.js';
+import { namedAsLines, sourcePlan, surveyLines } from './survey.js';
 import { watchFanoutToEnd } from './watch-to-end.js';
 import { batchExists } from './with-batch.js';
 
@@ -69,11 +70,12 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     if (options.check && !(options.id !== undefined && (await batchExists(platform, { deployment, batchId })))) {
       await checkWanted(wanted, { service: platform.service, signal: io.interrupted, notices: view });
     }
-    const input = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
+    const put = await readPutFiles(read.prepareFiles, platform.keepInput);
+    const input = read.inputOf(put);
     // The results of two batches must not mix: the second is refused before it costs anything.
     const release = options.detach ? undefined : await claimResultFolder({ deployment, batchId }, options, io);
     try {
-      await send(platform, input, filledItems(read, platform, io.interrupted), {
+      await send(platform, input, filledItems(read, put, platform, io.interrupted), {
         ...{ signal: io.interrupted, view, context },
         total: survey.items,
         labels: read.labels,
@@ -97,15 +99,17 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
   }
 }
 
-/** The items with the content of their files. */
+/** The items with their sources and the content of their files. @param put the files of the preparation */
 export async function* filledItems(
-  { items, files }: Pick<FanoutCommand, 'items' | 'files'>,
+  { items, files, sourceOf }: Pick<FanoutCommand, 'items' | 'files' | 'sourceOf'>,
+  put: readonly FilePut[],
   { keepInput }: Pick<Platform, 'keepInput'>,
   interrupted: AbortSignal,
-): AsyncGenerator<FanoutItem> {
+): AsyncGenerator<NewFanoutItem> {
   for await (const item of items()) {
     interrupted.throwIfAborted();
-    yield await files.read(item, keepInput);
+    const source = sourceOf(item, put);
+    yield { ...(await files.read(item, keepInput)), ...(source && { source }) };
   }
 }
 
@@ -128,7 +132,7 @@ interface SendOptions {
 async function send(
   platform: Platform,
   input: FanoutInput,
-  items: AsyncIterable<FanoutItem>,
+  items: AsyncIterable<NewFanoutItem>,
   { signal, view, context, total, labels }: SendOptions,
 ): Promise<void> {
   const { batchId } = input;
@@ -158,8 +162,10 @@ async function send(
 function printSurvey(read: FanoutCommand, { json }: FanoutOptions, { io }: CommandContext): number {
   const { survey, policy, freshSource = null } = read;
   const { items, prompts, promptBytes, mostSeconds, atOnce, namedAs } = survey;
-  const most = { mostMachineSeconds: mostSeconds * (policy.retries + 1), budgetSeconds: policy.budgetSeconds };
-  if (json) printJson(io.stdout, { items, prompts, promptBytes, atOnce, namedAs, ...most, policy, error: null });
+  const tries = policy.retries + 1;
+  const most = { mostMachineSeconds: mostSeconds * tries, budgetSeconds: policy.budgetSeconds };
+  const plan = { sources: sourcePlan(survey, policy), mostForks: items * tries, ...most };
+  if (json) printJson(io.stdout, { items, prompts, promptBytes, atOnce, namedAs, ...plan, policy, error: null });
   else
     for (const line of surveyLines(survey, { policy, freshSource }, io.stdout.columns || 80))
       io.stdout.write(`${line}\n`);

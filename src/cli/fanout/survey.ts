@@ -1,21 +1,23 @@
 /** Checks all items before anything starts, and computes the maximum machine time. */
 
 import { ItemsError, type ItemWish } from '../../fanout/index.js';
-import type { FanoutPolicy, MachineType } from '../../protocol/fanout/fanout-input.js';
+import { defaultSourcesAtOnce } from '../../job-settings/batch-settings.js';
+import type { FanoutItem, FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import { longestMachineSeconds } from '../../protocol/fanout/longest-machine-seconds.js';
 import { defaultCleanUpMs } from '../../protocol/limits.js';
 import { bytesOf, headOf } from '../../protocol/stored-text.js';
-import { parseFanoutItem } from '../../workflow-client/fanouts/fanout-input.js';
+import { parseFanoutItem, parseItemSource } from '../../workflow-client/fanouts/fanout-input.js';
 import { itemToSubmit } from '../../workflow-client/fanouts/pack-items.js';
 import { type PromptChoice, PromptChoices } from '../connect/check-wanted.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatBytes, formatDuration, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
+import type { BatchSources } from './fanout-source.js';
 import type { ItemFiles } from './results/item-files.js';
 
 const shown = 3;
 
-export interface Survey {
+export interface Survey extends SourceSurvey {
   readonly items: number;
   readonly prompts: number;
   readonly promptBytes: number;
@@ -35,20 +37,27 @@ export interface Survey {
   readonly atOnce: number;
 }
 
+/** The sources of all items, for the survey. */
+interface SourceSurvey {
+  /** The different ones, without the files of their preparation. */
+  readonly sources: readonly FanoutSource[];
+  /** False if every item names another source than the batch. */
+  readonly usesBatchSource: boolean;
+}
+
 type Counts = Readonly<Record<string, number>>;
 
 export interface SurveyOptions {
   readonly policy: FanoutPolicy;
   /** True if long texts can go through a result store that the workers share. */
   readonly canKeep: boolean;
-  /** Machine size of a fork if neither the item nor the policy names a size. */
-  readonly sourceType: MachineType;
+  readonly sources: BatchSources;
 }
 
 /** Takes the items one by one, so that their number is not limited by memory. */
 export function createSurvey(
   files: Pick<ItemFiles, 'check'>,
-  { policy, canKeep, sourceType }: SurveyOptions,
+  { policy, canKeep, sources }: SurveyOptions,
 ): {
   /** Checks an item, and counts it. @throws ItemsError, UsageError */
   add(item: ItemWish): Promise<void>;
@@ -61,18 +70,22 @@ export function createSurvey(
   const [settings, data]: [Record<string, number>, Record<string, number>] = [{}, {}];
   /** How many items reserve how much: most items reserve the same. */
   const reservations = new Map<number, number>();
+  const found = new Map<string, FanoutSource>();
+  const ofBatch = JSON.stringify(sources.batch);
   return {
     async add(item) {
       await files.check(item);
       await checkItem(item, policy, canKeep);
+      const source = sources.ofItem(item);
+      if (item.source) parseItemSource(source, policy, (why) => new ItemsError(item.place, `${why}.`));
+      found.set(item.source ? JSON.stringify(source) : ofBatch, source);
       count += 1;
       choices.add(item.prompts, item.id);
       for (const name of item.namedAs?.settings ?? []) settings[name] = (settings[name] ?? 0) + 1;
       for (const name of item.namedAs?.data ?? []) data[name] = (data[name] ?? 0) + 1;
       prompts += item.prompts.length;
       promptBytes += item.prompts.reduce((sum, { prompt }) => sum + bytesOf(prompt), 0);
-      const type = item.type ?? policy.type ?? sourceType;
-      const seconds = longestMachineSeconds(type, item.deadlineMs ?? policy.itemDeadlineMs);
+      const seconds = reservedSeconds(item, policy, source);
       reservations.set(seconds, (reservations.get(seconds) ?? 0) + 1);
       mostSeconds += seconds;
       if (first.length < shown) first.push({ id: item.id, prompt: headOf(item.prompts[0]?.prompt ?? '', 500) });
@@ -84,8 +97,32 @@ export function createSurvey(
       const atOnce = Math.min(policy.concurrency, count, mostWithin(reservations, policy.budgetSeconds ?? Infinity));
       const sums = { promptBytes, mostSeconds, mostAtOnceSeconds, leastSeconds };
       const namedAs = { settings, data };
-      return { items: count, prompts, first, namedAs, choices: choices.all, atOnce, ...sums };
+      const ofSources = { sources: [...found.values()], usesBatchSource: found.has(ofBatch) };
+      return { items: count, prompts, first, namedAs, choices: choices.all, atOnce, ...sums, ...ofSources };
     },
+  };
+}
+
+/** Machine-seconds that one attempt of an item reserves. */
+export function reservedSeconds(
+  item: Pick<FanoutItem, 'type' | 'deadlineMs'>,
+  policy: Pick<FanoutPolicy, 'type' | 'itemDeadlineMs'>,
+  source: FanoutSource,
+): number {
+  const ofSource = source.kind === 'sandbox' ? undefined : source.body.type;
+  const type = item.type ?? policy.type ?? ofSource ?? 'default';
+  return longestMachineSeconds(type, item.deadlineMs ?? policy.itemDeadlineMs);
+}
+
+/** How many sources the batch needs, and the machine-seconds that their preparation takes at most. */
+export function sourcePlan({ sources }: SourceSurvey, { sourcesAtOnce = defaultSourcesAtOnce }: FanoutPolicy) {
+  const prepared = sources.flatMap((source) => (source.kind === 'prepare' ? [source] : []));
+  const seconds = prepared.map(({ body, deadlineMs }) => longestMachineSeconds(body.type ?? 'default', deadlineMs));
+  return {
+    count: sources.length,
+    prepared: prepared.length,
+    atOnce: Math.min(sources.length, sourcesAtOnce),
+    mostMachineSeconds: seconds.reduce((sum, one) => sum + one, 0),
   };
 }
 
@@ -112,7 +149,7 @@ function mostWithin(reservations: ReadonlyMap<number, number>, budgetSeconds: nu
 
 /** Checks everything that will be sent, except files. */
 async function checkItem(
-  { place, namedAs: _, put: __, ...item }: ItemWish,
+  { place, namedAs: _, put: __, source: ___, ...item }: ItemWish,
   policy: FanoutPolicy,
   canKeep: boolean,
 ): Promise<void> {
@@ -140,6 +177,7 @@ export function surveyLines(
   const { items, prompts, promptBytes, first, mostSeconds, mostAtOnceSeconds, atOnce } = survey;
   const attempts = policy.retries + 1;
   const most = mostSeconds * attempts;
+  const { count, prepared, ...plan } = sourcePlan(survey, policy);
   const cut = (text: string) => (text.length > width - 1 ? `${text.slice(0, width - 2)}…` : text);
   return [
     `${plural(items, 'item')} with ${plural(prompts, 'prompt')}, ${formatBytes(promptBytes)}:`,
@@ -147,6 +185,12 @@ export function surveyLines(
     ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
     ...(freshSource === null ? [] : [freshSource]),
     `Up to ${atOnce < Math.min(policy.concurrency, items) ? `${atOnce} at once, because the budget covers no more` : `${policy.concurrency} at once`}, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}. ${endTexts[policy.end]}.`,
+    `${plural(count, 'source')}${count > 1 ? `, at most ${plan.atOnce} at once` : ''}; at most ${plural(items * attempts, 'fork')}.`,
+    ...(prepared === 0
+      ? []
+      : [
+          `${plural(prepared, 'source')} to prepare, in at most ${machineTime(plan.mostMachineSeconds)} of machine time, which no budget counts.`,
+        ]),
     `Machine time reserved at once: at most ${machineTime(mostAtOnceSeconds)}. Each fork reserves ${formatDuration(defaultCleanUpMs)} beyond its deadline for its end.`,
     `Machine time in total: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,
     policy.budgetSeconds === null

@@ -50,8 +50,9 @@ async function storeWork(
     case 'batch': {
       const { read, options } = file;
       if (options.check) await checkWanted(read.wanted, { ...asking, service });
-      const { batchId: _, ...input } = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
-      const items = filledItems(read, platform, asking.signal);
+      const put = await readPutFiles(read.prepareFiles, platform.keepInput);
+      const { batchId: _, ...input } = read.inputOf(put);
+      const items = filledItems(read, put, platform, asking.signal);
       return scheduledBatch(temporal, input, items, { ...storing, labels: read.labels });
     }
     case 'cleanup':

@@ -4,7 +4,7 @@ import { deploymentProblem, jobIdProblem } from '../../addresses/addresses.js';
 import { sandboxIdSchema } from '../../contract/records/sandbox-records.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { itemRows, policyRows } from '../../job-settings/fields.js';
-import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutInput, FanoutItem, FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import { maxBytesInChunk, maxJobInputBytes } from '../../protocol/limits.js';
 import { payloadBytes } from '../../texts/length.js';
 import { checkSize, collectsPatchTwice, patchNameTaken, roundsNeedOneConversation } from '../jobs/job-input.js';
@@ -26,6 +26,8 @@ import {
 const maxInputBytes = 600_000;
 /** An item must fit into the input of its job, and into a chunk together with the chunk's other fields. */
 const maxItemBytes = Math.min(maxJobInputBytes, maxBytesInChunk) - 5_000;
+/** A source without its long texts, so that it and the largest item fit into a chunk. */
+const maxSourceBytes = 300_000;
 const source = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sandbox'), sandboxId: sandboxIdSchema, allowStale: z.boolean() }),
   z.strictObject({
@@ -93,7 +95,10 @@ export const fanoutInputSchema = z
   }) satisfies z.ZodType<FanoutInput>;
 
 /** Why the items of a batch cannot continue a conversation; undefined if they can. */
-function noConversation({ source, policy }: Pick<FanoutInput, 'source' | 'policy'>): string | undefined {
+function noConversation({
+  source,
+  policy,
+}: Pick<FanoutInput, 'source'> & { readonly policy: Partial<FanoutPolicy> }): string | undefined {
   if (source && source.kind !== 'sandbox')
     return 'only a sandbox as the source (--source) has a conversation that forks continue';
   return policy.conversations === 'each' ? 'prompts that run in parallel begin their own conversations' : undefined;
@@ -162,6 +167,26 @@ export function parseFanoutItem(
 /** @throws the error of `refuse` if the item is too large, even without its long texts, which are in the result store */
 export function checkItemSize(item: FanoutItem, refuse: (why: string) => Error): void {
   checkSize(itemBytes(item), maxItemBytes, refuse);
+}
+
+/**
+ * Checks the source of an item, except the size of its long texts.
+ * @throws the error of `refuse`
+ */
+export function parseItemSource(
+  given: unknown,
+  policy: Partial<FanoutPolicy>,
+  refuse: (why: string) => Error,
+): FanoutSource {
+  const parsed = parseWith(source, given, refuse);
+  const conversation = policy.conversationId === undefined ? undefined : noConversation({ source: parsed, policy });
+  if (conversation) throw refuse(`source: ${conversation}`);
+  return parsed;
+}
+
+/** @throws the error of `refuse` if the source is too large, even without its long texts */
+export function checkSourceSize(given: FanoutSource, refuse: (why: string) => Error): void {
+  checkSize(payloadBytes(given), maxSourceBytes, refuse);
 }
 
 export function badItem(index: number, why: string): SandflowError {

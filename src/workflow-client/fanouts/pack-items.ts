@@ -1,12 +1,21 @@
 /** Packs items into chunks, each up to the maximum count and size of a chunk. */
 
 import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
-import type { FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutItem, FanoutPolicy, FanoutSource, NewFanoutItem } from '../../protocol/fanout/fanout-input.js';
 import { maxChunks, maxItemsInChunk, usualBytesInChunk } from '../../protocol/limits.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { payloadBytes } from '../../texts/length.js';
 import { contentDigest } from '../input-digest.js';
-import { keepItemTexts } from '../store-texts.js';
-import { bad, badItem, checkItemSize, itemBytes, parseFanoutItem } from './fanout-input.js';
+import { keepItemTexts, keepSourceTexts } from '../store-texts.js';
+import {
+  bad,
+  badItem,
+  checkItemSize,
+  checkSourceSize,
+  itemBytes,
+  parseFanoutItem,
+  parseItemSource,
+} from './fanout-input.js';
 
 /** The size of a chunk without its items, in bytes. */
 const wrappingBytes = 1_000;
@@ -51,43 +60,100 @@ export async function changedItem(
   return item;
 }
 
+interface PackOptions extends Omit<ItemToSubmitOptions, 'policy' | 'refuse'> {
+  readonly policy?: Pick<FanoutPolicy, 'budgetSeconds' | 'conversationId' | 'conversations'>;
+  /** The source of the batch. Undefined: each item names its own. */
+  readonly source: FanoutSource | undefined;
+}
+
+/** Items with one source. */
+interface SourceGroup {
+  /** Undefined: that of the batch. */
+  readonly source: FanoutSource | undefined;
+  /** Those that wait until all items are read. */
+  readonly items: FanoutItem[];
+}
+
 /**
- * Packs items into chunks. The same items in the same order always give the same chunks. Holds only one chunk in
- * memory.
+ * Packs items into chunks, by source in the order in which the sources first appear. The same items in the same order
+ * always give the same chunks. Holds one chunk in memory, and the items of all sources but the first.
  * @param options `results`: the store for long texts, shared with the workers
- * @throws SandflowError `bad_fanout_input` for an invalid item, a duplicate id, or too many chunks
+ * @throws SandflowError `bad_fanout_input` for an invalid item or source, a duplicate id, or too many chunks
  */
 export async function* packItems(
-  items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
-  options: { readonly policy?: Pick<FanoutPolicy, 'budgetSeconds'>; readonly results?: ResultStore | undefined } = {},
+  items: Iterable<NewFanoutItem> | AsyncIterable<NewFanoutItem>,
+  options: PackOptions,
 ): AsyncGenerator<ChunkSubmission> {
   const seen = new Set<string>();
-  let chunk = 0;
+  const groups = new Map<string, SourceGroup>();
+  const ofBatch = options.source && contentDigest(options.source);
+  const packing = createPacking();
   let index = 0;
-  let held: FanoutItem[] = [];
-  let heldBytes = wrappingBytes;
+  for await (const { source: given, ...raw } of items) {
+    const at = index;
+    const refuse = (why: string) => badItem(at, why);
+    const own = given && parseItemSource(given, options.policy ?? {}, refuse);
+    if (!own && !options.source) throw refuse('it names no source, and the batch has none');
+    const item = await itemToSubmit(raw, index, options);
+    if (seen.has(item.id)) throw bad(`Item ${index + 1} cannot be submitted: the id "${item.id}" is a duplicate.`);
+    seen.add(item.id);
+    index += 1;
+    const key = (own && contentDigest(own)) ?? ofBatch ?? '';
+    const isFirst = groups.size === 0 || groups.keys().next().value === key;
+    const group = groups.get(key) ?? {
+      source: own && key !== ofBatch ? await sourceToSubmit(own, options, refuse) : undefined,
+      items: [],
+    };
+    groups.set(key, group);
+    if (isFirst) yield* packing.add(item, group.source);
+    else group.items.push(item);
+  }
+  yield* packing.end();
+  for (const group of groups.values()) {
+    for (const item of group.items) yield* packing.add(item, group.source);
+    yield* packing.end();
+  }
+}
 
-  const take = (): ChunkSubmission => {
-    const wish = { chunk, firstIndex: index - held.length, digest: contentDigest(held), items: held };
+async function sourceToSubmit(
+  source: FanoutSource,
+  { results }: Pick<PackOptions, 'results'>,
+  refuse: (why: string) => Error,
+): Promise<FanoutSource> {
+  const kept = await keepSourceTexts(source, { results, refuse });
+  checkSourceSize(kept, refuse);
+  return kept;
+}
+
+/** Fills one chunk after the other. */
+function createPacking() {
+  let [chunk, index, heldBytes] = [0, 0, 0];
+  let held: FanoutItem[] = [];
+  let source: FanoutSource | undefined;
+
+  function* end(): Generator<ChunkSubmission> {
+    if (held.length === 0) return;
     if (chunk >= maxChunks)
       throw bad(
         `The batch is too large: its items take more than ${maxChunks} chunks. Split it, or put long texts into files of the result store.`,
       );
+    const digest = contentDigest(source ? { source, items: held } : held);
+    yield { chunk, firstIndex: index - held.length, digest, items: held, ...(source && { source }) };
     chunk += 1;
     held = [];
-    heldBytes = wrappingBytes;
-    return wish;
-  };
-
-  for await (const raw of items) {
-    const item = await itemToSubmit(raw, index, options);
-    if (seen.has(item.id)) throw bad(`Item ${index + 1} cannot be submitted: the id "${item.id}" is a duplicate.`);
-    seen.add(item.id);
-    const bytes = itemBytes(item);
-    if (held.length === maxItemsInChunk || (held.length > 0 && heldBytes + bytes > usualBytesInChunk)) yield take();
-    held.push(item);
-    heldBytes += bytes;
-    index += 1;
   }
-  if (held.length > 0) yield take();
+
+  return {
+    end,
+    /** Yields the chunk before, if the item does not fit into it. */
+    *add(item: FanoutItem, itsSource: FanoutSource | undefined): Generator<ChunkSubmission> {
+      const bytes = itemBytes(item);
+      if (held.length === maxItemsInChunk || heldBytes + bytes > usualBytesInChunk) yield* end();
+      source = itsSource;
+      if (held.length === 0) heldBytes = wrappingBytes + (source ? payloadBytes(source) : 0);
+      held.push(item);
+      heldBytes += bytes;
+      index += 1;
+    },
+  };
 }

@@ -50,6 +50,8 @@ export interface PlannedItem {
   readonly item: FanoutItem;
   /** How its newest attempt ended; `not_started` if none has ended. */
   readonly before: ItemOutcome;
+  /** The source of its fork; undefined for that of the batch. */
+  readonly source?: FanoutSource;
 }
 
 /** What a resume does. */
@@ -62,9 +64,9 @@ export interface ResumePlan {
   readonly changes: ReadonlyMap<number, ChangedChunk> | null;
   /** True if only named items run. */
   readonly only: boolean;
-  /** The policy and the source of the batch. */
+  /** The policy and the source of the batch, if it has one. */
   readonly policy: FanoutPolicy;
-  readonly source: FanoutSource | undefined;
+  readonly source?: FanoutSource;
 }
 
 /**
@@ -106,7 +108,7 @@ export async function planResume(
     if (items.length > 0) changes.set(chunk, { items });
   }
   const { policy, source } = input;
-  return { ...plan, changes: isChanging ? changes : null, only: only !== undefined, policy, source };
+  return { ...plan, changes: isChanging ? changes : null, only: only !== undefined, policy, ...(source && { source }) };
 }
 
 /** A resume without names came in between, so names that come now are not the repetition of those. */
@@ -124,7 +126,7 @@ interface PlanningChunk extends Pick<PlanResumeOptions, 'results' | 'change'> {
 }
 
 /** @returns the changed items of the chunk, also those that an earlier resume has changed */
-async function planChunk({ items, firstIndex }: StoredChunk, planning: PlanningChunk): Promise<ChangedItem[]> {
+async function planChunk({ items, firstIndex, source }: StoredChunk, planning: PlanningChunk): Promise<ChangedItem[]> {
   const { before, place, named, results, retryFailed, plan } = planning;
   const changed: ChangedItem[] = [];
   for (const [at, submitted] of items.entries()) {
@@ -139,7 +141,7 @@ async function planChunk({ items, firstIndex }: StoredChunk, planning: PlanningC
     const planned = plannedTurn(known, last, { ...turn, next });
     if (planned === 'done') plan.done.push(submitted.id);
     if (planned === 'run') {
-      plan.items.push({ item: next, before: known?.outcome ?? 'not_started' });
+      plan.items.push({ item: next, before: known?.outcome ?? 'not_started', ...(source && { source }) });
       changed.push({ at, item: next, after: known?.generation ?? 0, isNamed: named !== undefined });
       // An item that is done stays named: the same command may come a third time.
     } else if (last) changed.push({ ...last, isNamed: planned === 'done' });

@@ -5,7 +5,7 @@ import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@tempor
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
-import type { FanoutInput, FanoutItem } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutInput, NewFanoutItem } from '../../protocol/fanout/fanout-input.js';
 import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
 import type { FanoutResult } from '../../protocol/fanout/fanout-result.js';
 import { requireOptions } from '../../settings/required-options.js';
@@ -43,8 +43,8 @@ export interface SubmitFanoutOptions extends StartFanoutOptions {
 }
 
 /**
- * Starts a batch and sends it all its items, in chunks. The batch begins its work when it has the first chunk. Safe to
- * repeat with the same items in the same order, also after a submitter crashed: a chunk that the batch already has
+ * Starts a batch and sends it all its items, in chunks. The batch begins its work when it has the first chunk. Items that
+ * name a `source` of their own are sent source by source, in the order in which the sources first appear. Safe to repeat with the same items in the same order, also after a submitter crashed: a chunk that the batch already has
  * changes nothing.
  * @returns the batch; sends nothing if the batch already has all its items or has ended
  * @throws SandflowError `bad_fanout_input`; `fanout_differs` if the id belongs to a batch with other settings or items;
@@ -57,7 +57,7 @@ export interface SubmitFanoutOptions extends StartFanoutOptions {
 export async function submitFanout(
   client: Client,
   input: NewFanout,
-  items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
+  items: Iterable<NewFanoutItem> | AsyncIterable<NewFanoutItem>,
   given: SubmitFanoutOptions,
 ): Promise<StartedFanout> {
   requireClient(client);
@@ -71,10 +71,10 @@ export async function submitFanout(
 async function submitTo(
   client: Client,
   checked: FanoutInput,
-  items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
+  items: Iterable<NewFanoutItem> | AsyncIterable<NewFanoutItem>,
   { onStart, onProgress, signal, ...options }: SubmitFanoutOptions,
 ): Promise<StartedFanout> {
-  const packed = packItems(items, { policy: checked.policy, results: options.results });
+  const packed = packItems(items, { policy: checked.policy, source: checked.source, results: options.results });
   // An error in the first items must be thrown before the batch starts.
   const first = await packed.next();
   if (first.done) throw bad('The batch has no items.');

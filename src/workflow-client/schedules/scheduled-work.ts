@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { scheduleLabel } from '../../addresses/schedule-addresses.js';
 import { SandflowError } from '../../errors/sandflow-error.js';
 import type { CleanupMemo, CleanupSettings } from '../../protocol/cleanup.js';
-import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';
+import type { NewFanoutItem } from '../../protocol/fanout/fanout-input.js';
 import type { NewJob } from '../../protocol/job/job-input.js';
 import type { ScheduledBatch, ScheduledCleanup, ScheduledJob, StoredItems } from '../../protocol/schedule.js';
 import type { ResultStore } from '../../result-store/index.js';
@@ -64,7 +64,7 @@ const needsStore =
 export async function scheduledBatch(
   client: Client,
   input: Omit<NewFanout, 'batchId'>,
-  items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
+  items: Iterable<NewFanoutItem> | AsyncIterable<NewFanoutItem>,
   options: ScheduledWorkOptions,
 ): Promise<ScheduledBatch> {
   requireClient(client);
@@ -75,7 +75,7 @@ export async function scheduledBatch(
   const { checked, memo } = await prepareFanout(client, { ...input, batchId: options.schedule }, given);
   const chunks: string[] = [];
   let count = 0;
-  for await (const chunk of packItems(items, { policy: checked.policy, results })) {
+  for await (const chunk of packItems(items, { policy: checked.policy, source: checked.source, results })) {
     chunks.push(await keep(results, chunk));
     count += chunk.items.length;
   }

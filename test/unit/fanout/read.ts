@@ -14,12 +14,13 @@ export interface Reading extends Partial<Omit<ReadItemsOptions, 'parseDurationMs
 
 /** Reads the items of one file named `f`. */
 export async function read(content: string | Uint8Array, reading: Reading = {}): Promise<ItemWish[]> {
-  const { format = 'text', pieceBytes = 65_536, templates = [], matrix } = reading;
+  const { format = 'text', pieceBytes = 65_536, templates = [], matrix, repositoryUrl } = reading;
   const source = { file: 'f', format, guessed: false, open: () => inPieces(content, pieceBytes) };
   const items: ItemWish[] = [];
   for await (const item of readItems([source], {
     templates,
     matrix: matrix ?? { providers: [], models: [], efforts: [], repeats: 1 },
+    ...(repositoryUrl !== undefined && { repositoryUrl }),
     parseDurationMs: (text) => {
       if (!/^\d+m$/.test(text)) throw new Error(`deadline: "${text}" is not a duration.`);
       return Number.parseInt(text, 10) * 60_000;

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChunkSubmission } from '../../../src/protocol/fanout/batch-parts.js';
-import type { FanoutInput, FanoutItem } from '../../../src/protocol/fanout/fanout-input.js';
+import type {
+  FanoutInput,
+  FanoutItem,
+  FanoutSource,
+  NewFanoutItem,
+} from '../../../src/protocol/fanout/fanout-input.js';
 import { defaultPolicy, parseFanoutInput, parseFanoutItem } from '../../../src/workflow-client/fanouts/fanout-input.js';
 import { packItems } from '../../../src/workflow-client/fanouts/pack-items.js';
 
@@ -24,9 +29,12 @@ const input: FanoutInput = {
 };
 const item = (id: string, prompt = 'hello'): FanoutItem => ({ id, prompts: [{ prompt }] });
 
-async function pack(items: readonly FanoutItem[]): Promise<ChunkSubmission[]> {
+async function pack(
+  items: readonly NewFanoutItem[],
+  options: Partial<Parameters<typeof packItems>[1]> = {},
+): Promise<ChunkSubmission[]> {
   const chunks: ChunkSubmission[] = [];
-  for await (const chunk of packItems(items)) chunks.push(chunk);
+  for await (const chunk of packItems(items, { source: input.source, ...options })) chunks.push(chunk);
   return chunks;
 }
 
@@ -124,5 +132,69 @@ describe('items', () => {
       }),
       { numRuns: 15 },
     );
+  });
+});
+
+describe('items with sources of their own', () => {
+  const sandbox = (id: string): FanoutSource => ({ kind: 'sandbox', sandboxId: `bx_2222222${id}`, allowStale: false });
+  const sources = [undefined, sandbox('2'), sandbox('3'), sandbox('4'), { ...fresh, commands: ['make'] }] as const;
+
+  it('stand together by source, each item once and in order, and each chunk has one source', async () => {
+    const some = fc.array(fc.nat(sources.length - 1), { minLength: 1, maxLength: 350 });
+    await fc.assert(
+      fc.asyncProperty(some, async (of) => {
+        const items = of.map((which, at) => ({ ...item(`${at}`), ...(sources[which] && { source: sources[which] }) }));
+        const chunks = await pack(items);
+        // The first of these sources is that of the batch.
+        const keyOf = (source?: FanoutSource) => JSON.stringify(source ?? sources[1]);
+        const keys = [...new Set(items.map(({ source }) => keyOf(source)))];
+        const grouped = keys.flatMap((key) => items.filter(({ source }) => keyOf(source) === key));
+        expect(chunks.flatMap(({ items: held }) => held.map(({ id }) => id))).toEqual(grouped.map(({ id }) => id));
+        let index = 0;
+        for (const { firstIndex, items: held, source } of chunks) {
+          expect(firstIndex).toBe(index);
+          index += held.length;
+          for (const { id, ...rest } of held) {
+            expect(keyOf(items[Number(id)]?.source)).toBe(keyOf(source));
+            expect(rest).not.toHaveProperty('source');
+          }
+        }
+        expect(chunks.every(({ source }) => JSON.stringify(source) !== keyOf())).toBe(true);
+        expect(await pack(items)).toEqual(chunks);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('change the digest of their chunk', async () => {
+    const digest = async (source?: FanoutSource) =>
+      (await pack([{ ...item('a'), ...(source && { source }) }]))[0]?.digest;
+    const digests = [await digest(), await digest(sandbox('3')), await digest(sandbox('4'))];
+    expect(new Set(digests).size).toBe(3);
+    expect(await digest(input.source)).toBe(digests[0]);
+  });
+
+  it('are refused by number, with the reason', async () => {
+    const wrong = { ...item('b'), source: { kind: 'sandbox', sandboxId: 'bx_1', allowStale: false } } as const;
+    await expect(pack([item('a'), wrong])).rejects.toThrow('Item 2 cannot be submitted: sandboxId: ');
+    const none = { source: undefined };
+    await expect(pack([{ ...item('a'), source: sandbox('3') }, item('b')], none)).rejects.toThrow(
+      'Item 2 cannot be submitted: it names no source, and the batch has none.',
+    );
+    const policy = { ...defaultPolicy, conversationId: 'c' };
+    await expect(pack([{ ...item('a'), source: fresh }], { policy })).rejects.toThrow(
+      'Item 1 cannot be submitted: source: only a sandbox',
+    );
+    const large = { ...fresh, body: { x: 'x'.repeat(300_000) } };
+    await expect(pack([{ ...item('a'), source: large }])).rejects.toThrow('Item 1 cannot be submitted: ');
+    const script = { ...fresh, body: { setupScript: 'x'.repeat(200_000) } };
+    await expect(pack([{ ...item('a'), source: script }])).rejects.toThrow(
+      'source.body.setupScript takes 200000 bytes',
+    );
+  });
+
+  it('need no source of the batch', () => {
+    const { source: _, ...rest } = input;
+    expect(parseFanoutInput(rest)).toEqual(rest);
   });
 });

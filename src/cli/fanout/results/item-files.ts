@@ -105,7 +105,7 @@ export function createItemFiles({ cwd, put: common, gets, collectDiff }: ItemFil
     },
     scriptNotice: () => scriptNotice(scripts.values()),
     async read(wish, store) {
-      const { place: _, put: __, namedAs: ___, ...item } = wish;
+      const { place: _, put: __, namedAs: ___, source: ____, ...item } = wish;
       const put: FilePut[] = [];
       for (const file of await filesOf(wish)) put.push(...(await readOnce(file, store)));
       const paths = [...new Set([...gets.keys(), ...(wish.collect ?? [])])];

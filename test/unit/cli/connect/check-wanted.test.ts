@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkWanted, PromptChoices, type Wanted, wantedOfJob } from '../../../../src/cli/connect/check-wanted.js';
 import { failureOf } from '../../../../src/cli/errors.js';
-import { createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
+import { aSandbox, createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);
@@ -42,12 +42,12 @@ async function check(wanted: Partial<Wanted>, answers: Answers = {}) {
     signal: new AbortController().signal,
     notices: { notice: (text: string) => notices.push(text) },
   };
-  const error = await checkWanted({ source: fresh, choices: [], ...wanted }, options).then(() => null, failureOf);
+  const error = await checkWanted({ sources: [fresh], choices: [], ...wanted }, options).then(() => null, failureOf);
   return { message: error?.error.message ?? null, exitCode: error?.exitCode, notices, reads: stand.seen.length };
 }
 
 describe('what the service does not have is refused before the start', () => {
-  const inEnvironment = (environment: string) => ({ source: { kind: 'create', body: { environment } } as const });
+  const inEnvironment = (environment: string) => ({ sources: [{ kind: 'create', body: { environment } } as const] });
   it.each<[string, Partial<Wanted>, string]>([
     [
       'a provider',
@@ -99,6 +99,30 @@ describe('what the service does not have is refused before the start', () => {
     expect(await check({})).toMatchObject({ ...fine, reads: 0 });
   });
 
+  it('asks once for each of many sources, and for their environments together', async () => {
+    const sandbox = (id: string) => ({ kind: 'sandbox', sandboxId: `bx_2345678${id}`, allowStale: false }) as const;
+    const made = { kind: 'snapshot', from: 'base', body: { environment: 'web' } } as const;
+    const found = (id: string) =>
+      [200, { ok: true, type: 'sandbox.info', sandbox: { ...aSandbox, id: `bx_2345678${id}` } }] as const;
+    const answers = {
+      ...Object.fromEntries(['2', '3'].map((id) => [`/sandboxes/bx_2345678${id}`, found(id)])),
+      '/snapshots': [
+        200,
+        {
+          ok: true,
+          type: 'snapshot.list',
+          snapshots: [{ id: 'snap_1', sandboxId: aSandbox.id, name: 'base', status: 'completed' }],
+        },
+      ],
+    } as const;
+    const sources = [sandbox('2'), sandbox('3'), sandbox('2'), made, { ...made, body: { environment: 'env_1' } }];
+    expect(await check({ sources }, answers)).toMatchObject({ message: null, notices: [], reads: 4 });
+    const missing = { ...made, body: { environment: 'prod' } };
+    expect(await check({ sources: [...sources, missing] }, answers)).toMatchObject({
+      message: expect.stringContaining('the service has no environment prod'),
+    });
+  });
+
   it.each([
     ['it may not be read', [403, errorBody(403, 'forbidden')]],
     ['it is not the service', [200, { providers: [] }]],
@@ -113,7 +137,7 @@ describe('what the service does not have is refused before the start', () => {
 it('a job wants what its source and each of its prompts name', () => {
   const source = { kind: 'existing', sandboxId: 'bx_23456789' } as const;
   const prompts = [{ prompt: 'a', model: 'm' }, { prompt: 'b', model: 'm' }, { prompt: 'c' }];
-  expect(wantedOfJob({ source, prompts })).toEqual({ source, choices: [{ model: 'm' }] });
+  expect(wantedOfJob({ source, prompts })).toEqual({ sources: [source], choices: [{ model: 'm' }] });
 });
 
 it('a wrong choice of a batch is refused once, with the first item that asks for it', async () => {

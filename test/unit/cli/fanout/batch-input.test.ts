@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { matrixOf, policyOf } from '../../../../src/cli/fanout/batch-input.js';
-import { freshSourceText, sourceOf } from '../../../../src/cli/fanout/fanout-source.js';
+import { freshSourceText, sourceOf, sourcesOf } from '../../../../src/cli/fanout/fanout-source.js';
 import type { FanoutOptions } from '../../../../src/cli/fanout/options.js';
 import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
-import type { ItemWish } from '../../../../src/fanout/index.js';
+import type { ItemWish, SourceWish } from '../../../../src/fanout/index.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
 const none: FanoutOptions = {
@@ -166,6 +166,46 @@ describe('the source of a batch', () => {
   ])('%j is refused', (options, message) => {
     const given = { ...none, ...options };
     expect(() => [policyOf('fanout', given), sourceOf(given, parts)]).toThrow(message);
+  });
+});
+
+describe('the source of an item', () => {
+  const place = { file: 'f', line: 1 };
+  const named = (source: SourceWish, options: Partial<FanoutOptions> = {}) =>
+    sourcesOf({ ...none, ...options }, { ...parts, setupScript: 'script' }).ofItem({ place, source });
+  const prepared = { kind: 'prepare', put: [], prompts: [], deadlineMs: 3_600_000, end: 'stop' };
+
+  it.each<[SourceWish, Partial<FanoutOptions>, object]>([
+    [{ source: 'bx_2345abce' }, {}, { kind: 'sandbox', sandboxId: 'bx_2345abce', allowStale: false }],
+    [
+      { source: 'bx_2345abce' },
+      { source: 'bx_2345abcd', allowStale: true },
+      { kind: 'sandbox', sandboxId: 'bx_2345abce', allowStale: true },
+    ],
+    [{ snapshot: 'base' }, { command: ['ls'] }, { kind: 'snapshot', from: 'base', body: {} }],
+    [{ environment: 'web' }, { snapshot: 'base' }, { kind: 'snapshot', from: 'base', body: { environment: 'web' } }],
+    [
+      { environment: 'web' },
+      { command: ['ls'], env: false },
+      { ...prepared, body: { setupScript: 'script', environment: 'web' }, commands: ['ls'] },
+    ],
+    [
+      { setup: ['make'] },
+      { command: ['ls'], environment: 'web' },
+      { ...prepared, body: { setupScript: 'script', environment: 'web' }, commands: ['make'] },
+    ],
+    [
+      { snapshot: 'base', setup: ['make'] },
+      { source: 'bx_2345abcd' },
+      { ...prepared, body: { setupScript: 'script', from: 'base' }, commands: ['make'] },
+    ],
+  ])('%j beside %j', (wish, options, source) => {
+    expect(named(wish, options)).toEqual(source);
+  });
+
+  it('is that of the batch if the item names none', () => {
+    const { batch, ofItem } = sourcesOf({ ...none, source: 'bx_2345abcd' }, parts);
+    expect(ofItem({ place })).toBe(batch);
   });
 });
 

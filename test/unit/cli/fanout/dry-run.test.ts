@@ -30,6 +30,7 @@ describe('sandflow fanout --dry-run', () => {
       '  3  third',
       '  … and 1 more',
       'Up to 2 at once, each with a deadline of 30 m. Each fork is stopped and archived when its item ends.',
+      '1 source; at most 8 forks.',
       'Machine time reserved at once: at most 3 h. Each fork reserves 15 m beyond its deadline for its end.',
       'Machine time in total: at most 12 h with 2 attempts each.',
       'The batch cannot exceed its budget of 3 h: items that do not fit are not started.',
@@ -58,6 +59,64 @@ describe('sandflow fanout --dry-run', () => {
     expect((await fanout(...args, '--concurrency', '2')).stdout).toContain('Up to 2 at once, each with');
     expect(JSON.parse((await fanout(...args, '--json')).stdout)).toMatchObject({ atOnce: 3 });
     expect((await fanout(...args.slice(0, -1), '1h')).stdout).toContain('Up to 1 at once, because');
+  });
+
+  it('says how many sources the items need, and what their preparation takes', async () => {
+    const rows = [
+      { prompt: 'a', source: 'bx_2345abce' },
+      { prompt: 'b', snapshot: 'base' },
+      { prompt: 'c', snapshot: 'base', setup: ['make', 'make test'] },
+      { prompt: 'd', environment: 'web', setup: 'make' },
+      { prompt: 'e', setup: 'make', environment: 'web' },
+      'f',
+    ];
+    await writeFile(join(cwd, 'sources.jsonl'), rows.map((row) => JSON.stringify(row)).join('\n'));
+    const args = ['sources.jsonl', '--no-check', '--dry-run', '--sources-at-once', '3', '--retries', '1'];
+    const preparing = ['--prepare-type', 'large', '--prepare-deadline', '15m'];
+    const { stdout, stderr } = await fanout(...args, ...preparing);
+    expect(stderr).toContain('Columns used as settings: source (1 item), snapshot (2 items)');
+    expect(stdout).toContain(
+      '\n5 sources, at most 3 at once; at most 12 forks.\n3 sources to prepare, in at most 3 h of',
+    );
+    const json = JSON.parse((await fanout(...args, ...preparing, '--json')).stdout);
+    expect(json).toMatchObject({
+      sources: { count: 5, prepared: 3, atOnce: 3, mostMachineSeconds: 3 * 3_600 },
+      mostForks: 12,
+    });
+  });
+
+  it('does not speak of a source of the batch that no item uses', async () => {
+    await writeFile(join(cwd, 'own.jsonl'), '{"prompt": "a", "source": "bx_2345abce"}\n');
+    const { stdout } = await fanout('own.jsonl', '--no-check', '--dry-run');
+    expect(stdout).not.toContain('fresh sandbox');
+    expect(stdout).toContain('\n1 source; at most 1 fork.\n');
+  });
+
+  it('refuses an item whose setup would prepare the source of the batch', async () => {
+    await writeFile(join(cwd, 'setup.jsonl'), '"a"\n{"prompt": "b", "setup": "make"}\n');
+    expect(await fanout('setup.jsonl', ...source, '--dry-run')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(
+        'setup.jsonl:2: setup prepares a sandbox, but --source bx_2345abcd is forked as it is. Name a snapshot',
+      ),
+    });
+  });
+
+  it('refuses a conversation for an item of another source than a sandbox', async () => {
+    await writeFile(join(cwd, 'other.jsonl'), '{"prompt": "b", "snapshot": "base"}\n');
+    const { exitCode, stderr } = await fanout('other.jsonl', ...source, '--conversation', 'c1', '--dry-run');
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining('other.jsonl:1: source: only a sandbox as the source'),
+    });
+  });
+
+  it('takes a repository address only for SWE-bench, and only with the repository in it', async () => {
+    const address = (url: string, ...args: string[]) => fanout('prompts.txt', '--repository-url', url, ...args);
+    expect((await address('http://x/{{repo}}')).stderr).toContain('--repository-url needs --format swe-bench');
+    expect((await address('http://x', '--format', 'swe-bench')).stderr).toContain(
+      'must name the repository of the row',
+    );
   });
 
   it('says that the source is a fresh sandbox if no option names one', async () => {
