@@ -44,7 +44,7 @@ describe('an item names its source', () => {
   it('but what cannot be a source is data of a template', async () => {
     const templates = ['{{title}}'];
     const items = await read('title,source\na,github\nb,gitlab\n', { format: 'csv', templates });
-    expect(items.map(({ source, labels }) => [source, labels.source])).toEqual([
+    expect(items.map(({ source, labels }) => [source, labels?.source])).toEqual([
       [undefined, 'github'],
       [undefined, 'gitlab'],
     ]);
