@@ -166,7 +166,7 @@ function repositoryUrlOf({ format, repositoryUrl = defaultRepositoryUrl }: Fanou
   if (format !== 'swe-bench') throw new UsageError('--repository-url needs --format swe-bench.');
   if (createTemplate(repositoryUrl).columns.length > 0) return repositoryUrl;
   throw new UsageError(
-    '--repository-url must name the repository of the row, like http://127.0.0.1:3000/{{repo}}.git.',
+    '--repository-url must name the repository of the row, like https://git.example.com/{{repo}}.git.',
   );
 }
 

@@ -1,10 +1,7 @@
 /** Batches whose items start from different sources. */
 import { execFileSync } from 'node:child_process';
-import { createReadStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
@@ -19,27 +16,12 @@ interface Row {
 
 describe('sandflow fanout with a source per item', () => {
   let cli: CliHome;
-  let server: Server;
-  let address = '';
   let rows: readonly Row[] = [];
   beforeAll(async () => {
     cli = createCliHome();
-    const repositories = join(cli.home, 'repositories');
-    rows = await rowsOfExample(repositories);
-    // Files are enough for a clone.
-    server = createServer(({ url = '' }, response) => {
-      const path = normalize(new URL(url, 'http://x').pathname);
-      createReadStream(join(repositories, path))
-        .on('error', () => response.writeHead(404).end())
-        .pipe(response);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/{{repo}}.git`;
+    rows = await rowsOfExample(join(cli.home, 'repositories'));
   });
-  afterAll(async () => {
-    server.close();
-    await cli.close();
-  });
+  afterAll(() => cli.close());
 
   const resultsOf = async (batch: string): Promise<ItemResult[]> => {
     const text = await readFile(join(cli.home, `fanout-${batch}/results.jsonl`), 'utf8');
@@ -53,8 +35,10 @@ describe('sandflow fanout with a source per item', () => {
 
   it('clones the repository of each row of SWE-bench once for each commit, and prints predictions', async () => {
     await writeFile(join(cli.home, 'rows.jsonl'), rows.map((row) => JSON.stringify(row)).join('\n'));
-    const args = ['fanout', 'rows.jsonl', '--format', 'swe-bench', '--repository-url', address, '--get-diff=app'];
-    const { exitCode, stderr } = await cli.run([...args, '--id', 'swe', '--sources-at-once', '1']);
+    const args = ['fanout', 'rows.jsonl', '--format', 'swe-bench', '--get-diff=app'];
+    // A sandbox with a network of its own reaches no server of this machine.
+    const mirror = ['--prepare-put', 'repositories/bare/:mirror', '--repository-url', './mirror/{{repo}}.git'];
+    const { exitCode, stderr } = await cli.run([...args, ...mirror, '--id', 'swe', '--sources-at-once', '1']);
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('3 completed') });
     const results = await resultsOf('swe');
     expect(results.map(({ itemId, labels }) => [itemId, labels.base_commit])).toEqual(
@@ -131,9 +115,8 @@ async function rowsOfExample(folder: string): Promise<readonly Row[]> {
     git('commit', '-qm', text);
     commits.push(git('rev-parse', 'HEAD'));
   }
-  const repository = join(folder, `${example[0]?.repo}.git`);
+  const repository = join(folder, `bare/${example[0]?.repo}.git`);
   git('clone', '-q', '--bare', work, repository);
-  git('-C', repository, 'update-server-info');
   const [first = '', second = ''] = commits;
   return example.map((row, at) => ({ ...row, base_commit: at < 2 ? second : first }));
 }
