@@ -339,8 +339,8 @@ export interface OwnSource extends CarriedSource {
   readonly firstIndex: number;
   /** Equal sources have the same digest. */
   readonly digest: string;
-  /** True once the batch has begun to obtain it. */
-  isBegun: boolean;
+  /** Set once the batch has begun to obtain it. */
+  isBegun?: true;
   hasFailed?: true;
   /** What is to be done with the prepared sandbox. Absent: nothing is prepared. */
   end?: 'stop' | 'delete';

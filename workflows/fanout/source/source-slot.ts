@@ -43,7 +43,7 @@ export function hasFailed(slot: SourceSlot): boolean {
 
 /** True for a source that is prepared or ready, or may still leave something to end. */
 export function isHeld(slot: SourceSlot): boolean {
-  return !slot.carried.isSourceEnded && (!isOwn(slot) || slot.carried.isBegun);
+  return !slot.carried.isSourceEnded && (!isOwn(slot) || slot.carried.isBegun === true);
 }
 
 /** The state of a source that the batch has not begun to obtain. */
@@ -57,7 +57,7 @@ export const noSource: CarriedSource = {
 
 /** @param first the first chunk that names it */
 export function newOwnSource({ chunk: number, firstIndex }: ChunkPlace, digest: string): OwnSource {
-  return { ...noSource, number, firstIndex, digest, isBegun: false };
+  return { ...noSource, number, firstIndex, digest };
 }
 
 export function sourceCountsOf(sources: readonly OwnSource[]): SourceCounts {
