@@ -3,13 +3,16 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { FaultInput } from '../../../../local-service/src/index.js';
 import { atDeadline } from '../../at-deadline.js';
 import { progressOf } from '../../job-progress.js';
-import { createStand, endFaults, type Stand, script } from '../../workflow-harness.js';
+import { createStand, endFaults, type Stand, script, shortTiming } from '../../workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {
   stand = await createStand();
 });
 afterAll(() => stand.close());
+
+/** An eighth of the time for the clean-up is that of the interrupt. */
+const timing = { ...shortTiming, cleanUpMs: 24_000 };
 
 const unavailable = (endpoint: string) =>
   ({ kind: 'error', endpoint, status: 500, code: 'http_500', times: 100_000 }) as FaultInput;
@@ -23,7 +26,7 @@ async function atDeadlineOf(commands: string, status: string, faults: readonly F
     start: async (deadlineMs) => {
       await endFaults(stand);
       for (const fault of faults) await stand.fault(fault);
-      return stand.start({ prompts: [{ prompt: script(commands) }], deadlineMs });
+      return stand.start({ prompts: [{ prompt: script(commands) }], deadlineMs, timing });
     },
     reached: async (handle) => {
       const { sandboxId, phase } = await progressOf(handle);
