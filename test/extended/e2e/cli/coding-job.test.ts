@@ -71,7 +71,12 @@ it.skipIf(missing.length > 0)(
 );
 
 it('the files of the page are those of the example', () => {
-  expect(blocks('json')[0]).toBe(readSource('examples/coding/local-service.json'));
+  const [settings, item = ''] = blocks('json');
+  expect(settings).toBe(readSource('examples/coding/local-service.json'));
+  expect(readSource('examples/coding/issues.jsonl').startsWith(item)).toBe(true);
+  expect(item).not.toBe('');
+  const withoutComments = readSource('examples/coding/batch.yaml').replaceAll(/^#.*\n/gm, '');
+  expect(blocks('yaml')).toEqual([withoutComments]);
 });
 
 async function isOpen(port: number): Promise<boolean> {
