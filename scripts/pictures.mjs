@@ -29,18 +29,24 @@ const packages = [
   ['stock', 2, 4, 6],
 ];
 
-/** What the agent calls in a fork. `mail` and `payroll` fail for every agent. */
+/**
+ * What the agent and the check call in a fork. `mail` fails for every agent, and no agent repairs `payroll`. The tests of
+ * `returns`, `shipping` and `stock` pass in the second round.
+ */
 const programs = {
   'find-uses': `sleep "$(cut -d ' ' -f 1 "$2/pace")"; echo "$2/dates.ts: 3 uses of $1"`,
   replace: `sleep "$(cut -d ' ' -f 2 "$3/pace")"
 case $3 in */mail) echo "$3/zones.ts: date-fns has no moment.tz"; exit 2 ;; esac
 echo "replaced $1 by $2 in 3 places"`,
   test: `sleep "$(cut -d ' ' -f 3 "$1/pace")"
+case $1 in */returns | */shipping | */stock) [ -e "$1/repaired" ] || set -- "$1/payroll" ;; esac
 case $1 in */payroll) echo 'FAIL a month of 31 days: expected 31, received 30'; exit 1 ;; esac
 echo "14 tests passed" | tee -a report.md`,
+  repair: `sleep "$(cut -d ' ' -f 2 "$2/pace")"
+touch "$2/repaired"; echo "repaired the months of $2"`,
 };
 
-const prompt = `Replace \`moment\` by \`date-fns\` in the package {{package}}, and run its tests.
+const prompt = `Replace \`moment\` by \`date-fns\` in the package {{package}}.
 
 \`\`\`sh
 bin/find-uses moment packages/{{package}}
@@ -49,15 +55,27 @@ bin/find-uses moment packages/{{package}}
 \`\`\`sh
 bin/replace moment date-fns packages/{{package}}
 \`\`\`
+`;
 
+/** The prompt after a failed check. */
+const repairPrompt = `{{output}}
+
+\`\`\`sh
+bin/repair {{command}}
+\`\`\`
+`;
+
+/** The job of the trace runs the tests itself. */
+const tests = `
 \`\`\`sh
 bin/test packages/{{package}}
 \`\`\`
 `;
 
 /** The command as the picture shows it. The rest only makes the batch that it shows. */
-const shown = ['fanout', 'packages.csv', '--prompt', '@migrate.md', '--provider', 'codex,claude-code'];
+const shown = ['fanout', 'packages.csv', '--prompt', '@migrate.md', '--rounds', '3', '--provider', 'codex,claude-code'];
 const hidden = ['--prepare-put', 'bin:bin', '--prepare-put', 'packages:packages', '--command', 'chmod +x bin/*'];
+const checking = ['--check-prompt', '@repair.md', '--no-check-before'];
 const settings = ['--get', 'report.md', '--concurrency', '9', '--id', 'move-dates', '--out', 'results'];
 
 /** The job whose trace is shown. */
@@ -73,11 +91,13 @@ function writeProject(folder) {
     mkdirSync(join(folder, 'packages', name), { recursive: true });
     writeFileSync(join(folder, 'packages', name, 'pace'), `${pace.join(' ')}\n`);
   }
-  writeFileSync(join(folder, 'packages.csv'), `id,package\n${packages.map(([name]) => `${name},${name}\n`).join('')}`);
+  const rows = packages.map(([name]) => `${name},${name},bin/test packages/${name}\n`);
+  writeFileSync(join(folder, 'packages.csv'), `id,package,checks\n${rows.join('')}`);
   writeFileSync(join(folder, 'migrate.md'), prompt);
+  writeFileSync(join(folder, 'repair.md'), repairPrompt);
   writeFileSync(
     join(folder, 'search.md'),
-    prompt.replaceAll('{{package}}', 'search').replaceAll('\nbin/', '\nsh bin/'),
+    `${prompt}${tests}`.replaceAll('{{package}}', 'search').replaceAll('\nbin/', '\nsh bin/'),
   );
 }
 
@@ -102,8 +122,8 @@ function framesOf(output) {
     .map((frame) => frame.split('\u001b[1G')[0].split(/\r?\n/));
 }
 
-const phases = ['forking', 'starting', 'agent works', 'collecting files', 'stopping', 'archiving'];
-const said = /uses of moment|replaced moment|tests passed/g;
+const phases = ['forking', 'starting', 'agent works 1/3', 'agent works 2/3', 'stopping', 'archiving'];
+const said = /uses of moment|replaced moment|repaired the months/g;
 
 /** How much a frame shows: failures, phases and words of agents, with progress that has come half of the way. */
 function worthOf(lines) {
@@ -111,7 +131,7 @@ function worthOf(lines) {
   const seen = phases.filter((phase) => text.includes(phase)).length;
   const percent = Number(/ (\d+) %/.exec(text)?.[1] ?? 0);
   const spoken = [...text.matchAll(said)].map(([words]) => words);
-  const failed = lines.filter((line) => line.includes('prompt_failed')).length;
+  const failed = lines.filter((line) => /prompt_failed|unverified/.test(line)).length;
   return 3 * (failed + seen + new Set(spoken).size) + spoken.length - Math.abs(percent - 55) / 2;
 }
 
@@ -145,7 +165,7 @@ const env = { ...Object.fromEntries(inherited), SANDFLOW_HOME: stack, TERM: 'xte
 try {
   writeProject(project);
   await inTerminal(['up'], { cwd: project, env });
-  const { output } = await inTerminal([...shown, ...hidden, ...settings], { cwd: project, env });
+  const { output } = await inTerminal([...shown, ...hidden, ...checking, ...settings], { cwd: project, env });
   const [best] = framesOf(output).sort((one, other) => worthOf(other) - worthOf(one));
   if (!best) throw new Error(`The batch showed no board:\n${output}`);
   draw('board', 'The live board of sandflow fanout', shown, best);
