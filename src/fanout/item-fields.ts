@@ -53,6 +53,12 @@ const sourceFields = {
 /** The names of these fields. */
 export const sourceFieldNames = Object.keys(sourceFields) as readonly (keyof SourceWish)[];
 
+/** The names of the fields whose values run in sandboxes. */
+export const commandFieldNames: ReadonlySet<string> = new Set([
+  'setup',
+  ...ofItems.flatMap(([name, { kind }]) => (kind === 'commands' ? [name] : [])),
+]);
+
 const fields = {
   /** How long it may be is checked with what a matrix adds to it. */
   id: z.string().min(1, 'must not be empty').optional(),

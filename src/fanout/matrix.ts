@@ -64,9 +64,12 @@ export function expandItem(line: ItemLine & { readonly id: string }, prompts: It
 }
 
 /** The columns that neither the id nor a label nor the prompt itself holds in full, so that a later template finds them. */
-function columnsBeyond({ id, labels, columns, prompts }: ItemLine): Pick<FanoutItem, 'columns'> {
+function columnsBeyond({ id, labels, columns, prompts, namedAs }: ItemLine): Pick<FanoutItem, 'columns'> {
   const isHeld = (name: string, text: string) =>
-    labels[name] === text || (name === 'id' && id === text) || (prompts !== null && itemFieldNames.has(name));
+    labels[name] === text ||
+    (name === 'id' && id === text) ||
+    // Of a record of another program, no column is a field of the item.
+    (namedAs ? prompts !== null && itemFieldNames.has(name) : name === 'prompt' && prompts?.[0]?.prompt === text);
   const beyond = [...columns].filter(([name, text]) => !isHeld(name, text));
   return beyond.length === 0 ? {} : { columns: Object.fromEntries(beyond) };
 }

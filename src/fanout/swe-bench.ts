@@ -39,7 +39,7 @@ export function sweBenchItems(repositoryUrl: string, { template }: Pick<ReadLine
       prompts: template ? null : [{ prompt: row.problem_statement }],
       choice: {},
       settings: {},
-      source: { setup: [`git clone -q ${shellWord(address)} ${folder} && git -C ${folder} checkout -q ${commit}`] },
+      source: { setup: [`git clone -q -- ${shellWord(address)} ${folder} && git -C ${folder} checkout -q ${commit}`] },
       put: [],
       get: [],
       labels: { repo, base_commit: commit, ...(version != null && { version }) },

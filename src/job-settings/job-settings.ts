@@ -170,7 +170,7 @@ export const jobSettings = {
         requires: [['sandbox', 'fork'], 'a new sandbox has no conversation'],
         excludes: [[['eachConversation']]],
       },
-      fanout: { help: 'with --source: each item continues this conversation of it, in its fork', rare: true },
+      fanout: { help: 'each item continues this conversation of its source, a sandbox, in its fork', rare: true },
     },
   },
   /** Paths to collect after the last prompt. */

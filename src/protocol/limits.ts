@@ -35,6 +35,9 @@ export const longestCatchUpMs = 366 * 86_400_000;
 /** How long a job may take to end its sandbox after its deadline, in ms, if its timing does not say otherwise. */
 export const defaultCleanUpMs = 900_000;
 
+/** How often an item is tried again after failures that are neither the agent's nor of a setting, in all. */
+export const freeRetries = 3;
+
 /**
  * Limited, because a chunk is one message to Temporal and one workflow, whose history contains the starts of all its
  * items.

@@ -23,7 +23,8 @@ export interface PromptChoice extends Pick<PromptStep, 'provider' | 'model' | 'r
   readonly item?: string;
 }
 
-type Source = JobInput['source'] | FanoutSource;
+/** `item`: id of the first item that names it; absent for a source of the options. */
+type Source = (JobInput['source'] | FanoutSource) & { readonly item?: string };
 
 /** What the service must have. */
 export interface Wanted {
@@ -80,7 +81,7 @@ export async function checkWanted(wanted: Wanted, options: CheckWantedOptions): 
   for (const one of wanted.sources.map(namedSourceOf)) if (one) named.set(JSON.stringify(one), one);
   const gate = createConcurrencyLimit(sourcesAtOnce);
   await Promise.all([...named.values()].map((one) => gate(() => checkSource(one, options))));
-  await checkEnvironments(new Set(wanted.sources.map(environmentOf)), options);
+  await checkEnvironments(wanted.sources, options);
   await checkModels(wanted.choices, options);
   if (wanted.concurrency !== undefined) await checkConcurrency(wanted.concurrency, options);
 }
@@ -90,8 +91,11 @@ function environmentOf(source: Source): string | undefined {
   return isCreated ? source.body.environment : undefined;
 }
 
-async function checkEnvironments(names: ReadonlySet<string | undefined>, asking: CheckWantedOptions): Promise<void> {
-  const wanted = [...names].flatMap((name) => name ?? []);
+async function checkEnvironments(sources: Wanted['sources'], asking: CheckWantedOptions): Promise<void> {
+  const wanted = sources.flatMap((source) => {
+    const name = environmentOf(source);
+    return name === undefined ? [] : [{ item: source.item, name }];
+  });
   if (wanted.length === 0) return;
   let rowsLeftOut = 0;
   const onRowsLeftOut = (rows: number) => {
@@ -100,10 +104,13 @@ async function checkEnvironments(names: ReadonlySet<string | undefined>, asking:
   const answer = await orUnknown((call) => asking.service.listEnvironments({ ...call, onRowsLeftOut }), asking);
   if (answer === undefined || rowsLeftOut > 0) return;
   const { environments } = answer;
-  const missing = wanted.find((name) => !environments.some((one) => one.name === name || one.id === name));
+  const known = new Set(environments.flatMap(({ id, name }) => [id, name]));
+  const missing = wanted.find(({ name }) => !known.has(name));
   if (missing === undefined) return;
+  const { item, name } = missing;
   const has = listText(environments.map((one) => one.name));
-  throw new UsageError(`--environment: the service has no environment ${headLine(missing)}. It has ${has}. ${wayOut}`);
+  const where = item === undefined ? '--environment' : `environment of the item ${headLine(item)}`;
+  throw new UsageError(`${where}: the service has no environment ${headLine(name)}. It has ${has}. ${wayOut}`);
 }
 
 async function checkModels(choices: readonly PromptChoice[], asking: CheckWantedOptions): Promise<void> {

@@ -12,36 +12,27 @@ import type { FanoutOptions } from './options.js';
 export interface PrepareParts {
   /** Further fields of the request that creates the prepared sandbox, or forks from a snapshot. */
   readonly createBody?: OtherFields;
-  readonly setupScript: string | undefined;
   readonly prompts: readonly string[];
   readonly put: readonly FilePut[];
 }
 
 /**
- * Without options for a source, the source is a fresh sandbox. The options were checked to be compatible.
+ * Without options for a source, the source is a fresh sandbox. The options were checked to be compatible, and their
+ * scripts were read.
  * @throws UsageError if an option has a wrong value
  */
-export function sourceOf(
-  options: FanoutOptions,
-  { createBody, setupScript, prompts, put }: PrepareParts,
-): FanoutSource {
-  const { snapshot, allowStale } = options;
+export function sourceOf(options: FanoutOptions, { createBody, prompts, put }: PrepareParts): FanoutSource {
+  const { snapshot, allowStale, prepareType: type } = options;
   const set = (name: string) => settingOn('fanout', name, options);
   const source = set('source');
   if (source !== undefined) {
     return { kind: 'sandbox', sandboxId: String(source), allowStale: allowStale === true };
   }
-  const environment = fieldsOn('fanout', options, ({ of, batch }) => of === 'sandbox' && batch === undefined);
-  if (snapshot !== undefined) return { kind: 'snapshot', from: snapshot, body: { ...environment, ...createBody } };
-  const type = options.prepareType;
+  const ofSandbox = fieldsOn('fanout', options, ({ of, batch }) => of === 'sandbox' && batch === undefined);
+  if (snapshot !== undefined) return { kind: 'snapshot', from: snapshot, body: { ...ofSandbox, ...createBody } };
   return {
     kind: 'prepare',
-    body: {
-      ...environment,
-      ...(setupScript !== undefined && { setupScript }),
-      ...(type !== undefined && { type }),
-      ...createBody,
-    },
+    body: { ...ofSandbox, ...(type !== undefined && { type }), ...createBody },
     put,
     commands: options.command,
     prompts: prompts.map((prompt) => ({ prompt })),
@@ -63,30 +54,28 @@ export function sourcesOf(options: FanoutOptions, parts: PrepareParts): BatchSou
   const batch = sourceOf(options, parts);
   const { source: _, snapshot: __, ...others } = options;
   const prepared = sourceOf(others as FanoutOptions, parts);
-  return { batch, ofItem: (item) => (item.source ? itemSource(item.source, item, batch, prepared) : batch) };
-}
-
-/** What the item does not say of its source is as in the batch. */
-function itemSource(
-  { source, snapshot, environment, setup }: SourceWish,
-  { place }: Pick<ItemWish, 'place'>,
-  batch: FanoutSource,
-  prepared: FanoutSource,
-): FanoutSource {
-  if (source !== undefined)
-    return { kind: 'sandbox', sandboxId: source, allowStale: batch.kind === 'sandbox' && batch.allowStale };
-  if (batch.kind === 'sandbox' && snapshot === undefined && environment === undefined) {
-    const way = 'Name a snapshot or an environment in the item, or leave out --source.';
-    throw new ItemsError(place, `setup prepares a sandbox, but --source ${batch.sandboxId} is forked as it is. ${way}`);
-  }
-  if (prepared.kind !== 'prepare') throw new TypeError('A batch without source and snapshot prepares its source.');
-  const { noEnv, ...body } = prepared.body;
-  const made = { ...body, ...(environment !== undefined ? { environment } : noEnv && { noEnv }) };
-  const from = snapshot ?? (batch.kind === 'snapshot' ? batch.from : undefined);
-  if (from === undefined) return { ...prepared, body: made, ...(setup && { commands: setup }) };
-  if (setup) return { ...prepared, body: { ...made, from }, commands: setup };
-  const { setupScript: _, type: __, from: ___, ...ofForks } = made;
-  return { kind: 'snapshot', from, body: ofForks };
+  /** What the item does not say of its source is as in the batch. */
+  const ofWish = ({ source, snapshot, environment, setup }: SourceWish, place: ItemWish['place']): FanoutSource => {
+    if (source !== undefined)
+      return { kind: 'sandbox', sandboxId: source, allowStale: batch.kind === 'sandbox' && batch.allowStale };
+    if (batch.kind === 'sandbox' && snapshot === undefined && environment === undefined) {
+      const way = 'Name a snapshot or an environment in the item, or leave out --source.';
+      const why = `setup prepares a sandbox, but --source ${batch.sandboxId} is forked as it is. ${way}`;
+      throw new ItemsError(place, why);
+    }
+    if (prepared.kind !== 'prepare') throw new TypeError('A batch without source and snapshot prepares its source.');
+    const { noEnv, ...body } = prepared.body;
+    const made = { ...body, ...(environment !== undefined ? { environment } : noEnv && { noEnv }) };
+    const from = snapshot ?? (batch.kind === 'snapshot' ? batch.from : undefined);
+    const commands = setup ?? prepared.commands;
+    if (from === undefined) return { ...prepared, body: made, commands };
+    if (setup) return { ...prepared, body: { ...made, from }, commands };
+    const { setupScript: ___, type: ____, from: _____, ...ofForks } = made;
+    // That of --prepare-type is for sandboxes that are prepared.
+    const type = parts.createBody?.type === undefined ? {} : { type: made.type };
+    return { kind: 'snapshot', from, body: { ...ofForks, ...type } };
+  };
+  return { batch, ofItem: ({ source, place }) => (source ? ofWish(source, place) : batch) };
 }
 
 /** A notice that the source is a fresh sandbox; undefined if an option names or prepares the source. */

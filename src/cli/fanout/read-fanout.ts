@@ -16,14 +16,14 @@ import { notifyTargetOf } from '../notify/notify-target.js';
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles } from '../run/put-files.js';
 import { readBody } from '../run/read-body.js';
-import { readScript, readTextsOrFiles } from '../run/read-prompts.js';
+import { readScripts, readTextsOrFiles } from '../run/read-prompts.js';
 import { checkedFanoutInput } from '../settings/checked-input.js';
 import { diffFolderOf, parsePutPair } from '../settings/file-pairs.js';
 import { formatDuration, ofThisProcess, parseDurationMs, plural } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
 import { matrixOf, policyOf } from './batch-input.js';
 import { checkItems } from './checked-items.js';
-import { freshSourceText, sourceOf, sourcesOf } from './fanout-source.js';
+import { freshSourceText, sourcesOf } from './fanout-source.js';
 import { itemSources } from './item-sources.js';
 import type { FanoutOptions } from './options.js';
 import { requireResultPlaces } from './result-places.js';
@@ -55,17 +55,25 @@ export interface FanoutCommand {
 }
 
 /** @throws UsageError; SandflowError `bad_configuration`; ItemsError */
-export async function readFanout(given: readonly string[], options: FanoutOptions, io: CliIo): Promise<FanoutCommand> {
+export async function readFanout(given: readonly string[], entered: FanoutOptions, io: CliIo): Promise<FanoutCommand> {
+  const options = { ...entered, ...(await readScripts(entered, io.cwd)) };
   const plan = await planOf(options, io.cwd);
   const config = await io.readConfig();
   const batchId = options.id ?? generateJobId();
   const problem = jobIdProblem(config.deployment, batchId);
   if (problem) throw new UsageError(`--id: the batch id ${problem}.`);
-  const { policy, labels, freshSource, prepareFiles } = plan;
+  const { policy, notify, labels, freshSource, prepareFiles } = plan;
+  const { title, conversation } = options;
   const sourcesWith = (put: readonly FilePut[]) => sourcesOf(options, { ...plan.preparing, put });
-  const input = (put: readonly FilePut[]) =>
-    checkedFanoutInput(inputOf(plan, options, { deployment: config.deployment, batchId, put }));
-  input([]);
+  const input = (put: readonly FilePut[], hasSource: boolean) =>
+    checkedFanoutInput({
+      ...{ deployment: config.deployment, batchId, policy },
+      ...(hasSource && { source: sourcesWith(put).batch }),
+      ...(title !== undefined && { title }),
+      ...(notify && { notify }),
+    });
+  // Only the items say whether the batch needs a source that has the conversation.
+  input([], conversation === undefined);
   await requireResultPlaces(batchId, options, io);
   const sources = await itemSources(given, options, io);
   const files = createItemFiles({
@@ -85,6 +93,8 @@ export async function readFanout(given: readonly string[], options: FanoutOption
   });
   try {
     const survey = surveying.result();
+    const inputOf = (put: readonly FilePut[]) => input(put, survey.usesBatchSource);
+    inputOf([]);
     requireEnoughItems(policy, survey.items);
     requireEnoughBudget(policy, survey);
     const wanted = { sources: survey.sources, choices: survey.choices, concurrency: policy.concurrency };
@@ -93,8 +103,7 @@ export async function readFanout(given: readonly string[], options: FanoutOption
       ...parts,
       freshSource: survey.usesBatchSource ? freshSource : undefined,
       items: checked.items,
-      // The batch would prepare a source that no item uses.
-      inputOf: (put) => (survey.usesBatchSource ? input(put) : withoutSource(input(put))),
+      inputOf,
       sourceOf: (item, put) => (item.source ? sourcesWith(put).ofItem(item) : undefined),
       close: checked.close,
     };
@@ -102,10 +111,6 @@ export async function readFanout(given: readonly string[], options: FanoutOption
     await checked.close();
     throw error;
   }
-}
-
-function withoutSource({ source: _, ...input }: FanoutInput): FanoutInput {
-  return input;
 }
 
 /**
@@ -127,26 +132,18 @@ function requireEnoughBudget({ budgetSeconds }: FanoutPolicy, { leastSeconds }: 
   );
 }
 
-type Plan = Awaited<ReturnType<typeof planOf>>;
-
 /** Parses and checks the options before the settings are read. */
 async function planOf(options: FanoutOptions, cwd: string) {
   const preparing = {
-    setupScript: await readScript(options.setup, '--setup', cwd),
     prompts: await readTextsOrFiles(options.preparePrompt, '--prepare-prompt', cwd),
     createBody: await readBody(options.createBody, '--create-body', cwd),
   };
   const forkBody = await readBody(options.forkBody, '--fork-body', cwd);
-  const checkPrompt = await readScript(options.checkPrompt, '--check-prompt', cwd);
   requireWatch(options);
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   return {
     gets: parseItemGets(options.get),
-    policy: {
-      ...defaultPolicy,
-      ...policyOf('fanout', options, forkBody),
-      ...(checkPrompt !== undefined && { checkPrompt }),
-    },
+    policy: { ...defaultPolicy, ...policyOf('fanout', options, forkBody) },
     reading: {
       templates: await readTextsOrFiles(options.prompt, '--prompt', cwd),
       matrix: { ...matrixOf(options), promptBody: await readBody(options.promptBody, '--prompt-body', cwd) },
@@ -161,21 +158,17 @@ async function planOf(options: FanoutOptions, cwd: string) {
   };
 }
 
-function repositoryUrlOf({ format, repositoryUrl = defaultRepositoryUrl }: FanoutOptions): string {
+/** @throws UsageError also for options that a clone for each row leaves without effect */
+function repositoryUrlOf({ format, repositoryUrl = defaultRepositoryUrl, source, command }: FanoutOptions): string {
+  if (format === 'swe-bench' && (source !== undefined || command.length > 0)) {
+    const other = source === undefined ? '--command' : '--source';
+    const way = 'Prepare what the clones need with --snapshot, --environment or --setup.';
+    throw new UsageError(`${other} cannot be used with --format swe-bench: each row has a clone of its own. ${way}`);
+  }
   if (repositoryUrl === defaultRepositoryUrl) return repositoryUrl;
   if (format !== 'swe-bench') throw new UsageError('--repository-url needs --format swe-bench.');
   if (createTemplate(repositoryUrl).columns.length > 0) return repositoryUrl;
   throw new UsageError(
     '--repository-url must name the repository of the row, like https://git.example.com/{{repo}}.git.',
   );
-}
-
-function inputOf(
-  { policy, preparing, notify }: Plan,
-  options: FanoutOptions,
-  { deployment, batchId, put }: { deployment: string; batchId: string; put: readonly FilePut[] },
-): FanoutInput {
-  const source = sourceOf(options, { ...preparing, put });
-  const { title } = options;
-  return { deployment, batchId, source, policy, ...(title !== undefined && { title }), ...(notify && { notify }) };
 }

@@ -2,7 +2,7 @@
 
 import { SandflowError } from '../../errors/sandflow-error.js';
 import { createTemplate } from '../../fanout/template.js';
-import type { FanoutItem, FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import { headOf } from '../../protocol/stored-text.js';
 import { earlierExecution } from '../../workflow-client/fanouts/earlier-execution.js';
 import { type FanoutAddress, fanoutProgress, type StartedFanout } from '../../workflow-client/fanouts/fanout-client.js';
@@ -87,7 +87,7 @@ async function planOf(
     }),
   );
   const isFixed = (text: string) => createTemplate(text).columns.length === 0;
-  if (change?.templates.length && change.templates.every(isFixed)) requireDifferent(plan.items.map(({ item }) => item));
+  if (change?.templates.length && change.templates.every(isFixed)) requireDifferent(plan.items);
   return plan;
 }
 
@@ -95,8 +95,10 @@ const notShared =
   'Changed items go through the result store. Set SANDFLOW_RESULTS to a directory that this command shares with the workers.';
 
 /** As for a new batch: a template that was meant to name a column would cost as much as the whole batch. */
-function requireDifferent(items: readonly FanoutItem[]): void {
-  const works = items.map(({ id: _, labels: __, columns: ___, ...work }) => contentDigest(work));
+export function requireDifferent(items: ResumePlan['items']): void {
+  const works = items.map(({ item: { id: _, labels: __, columns: ___, ...work }, source }) =>
+    contentDigest({ work, source }),
+  );
   if (works.length < 2 || new Set(works).size > 1) return;
   throw new UsageError(
     '--prompt: the template gives every item the same prompt. Name a column: {{prompt}} is the prompt with which the item was submitted.',
@@ -135,9 +137,8 @@ function requireRoom(
 function wantedOf(source: FanoutSource | undefined, plan: ResumePlan | undefined): Wanted {
   const choices = new PromptChoices();
   for (const { item } of plan?.items ?? []) choices.add(item.prompts, item.id);
-  const all = plan ? plan.items.map((planned) => planned.source ?? source) : [source];
-  const sources = new Map(all.flatMap((one) => (one ? [[contentDigest(one), one] as const] : [])));
-  return { sources: [...sources.values()], choices: choices.all };
+  const all = plan ? plan.items.map(({ item, source: own }) => (own ? { ...own, item: item.id } : source)) : [source];
+  return { sources: all.flatMap((one) => one ?? []), choices: choices.all };
 }
 
 interface Resuming {

@@ -25,7 +25,7 @@ import { type BatchView, createBatchView } from './progress/batch-view.js';
 import type { FanoutCommand } from './read-fanout.js';
 import { claimResultFolder } from './result-places.js';
 import { printStarted } from './results/finish-fanout.js';
-import { namedAsLines, sourcePlan, surveyLines } from './survey.js';
+import { mostOfBatch, sayNamedAs, sourcePlan, surveyLines } from './survey.js';
 import { watchFanoutToEnd } from './watch-to-end.js';
 import { batchExists } from './with-batch.js';
 
@@ -46,7 +46,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
   const { config, batchId, wanted, survey } = read;
   const quiet = options.quiet === true;
   const starting = createReporter({ stream: io.stderr, quiet });
-  for (const line of namedAsLines(survey)) starting.notice(line, 'detail');
+  sayNamedAs(survey, starting);
   if (options.dryRun) {
     const asking = { signal: io.interrupted, notices: starting };
     if (options.check && namesAnything(wanted)) {
@@ -161,10 +161,9 @@ async function send(
 
 function printSurvey(read: FanoutCommand, { json }: FanoutOptions, { io }: CommandContext): number {
   const { survey, policy, freshSource = null } = read;
-  const { items, prompts, promptBytes, mostSeconds, atOnce, namedAs } = survey;
-  const tries = policy.retries + 1;
-  const most = { mostMachineSeconds: mostSeconds * tries, budgetSeconds: policy.budgetSeconds };
-  const plan = { sources: sourcePlan(survey, policy), mostForks: items * tries, ...most };
+  const { items, prompts, promptBytes, atOnce, namedAs } = survey;
+  const { budgetSeconds } = policy;
+  const plan = { sources: sourcePlan(survey, policy), ...mostOfBatch(survey, policy), budgetSeconds };
   if (json) printJson(io.stdout, { items, prompts, promptBytes, atOnce, namedAs, ...plan, policy, error: null });
   else
     for (const line of surveyLines(survey, { policy, freshSource }, io.stdout.columns || 80))

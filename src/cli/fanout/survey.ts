@@ -1,14 +1,15 @@
 /** Checks all items before anything starts, and computes the maximum machine time. */
 
-import { ItemsError, type ItemWish } from '../../fanout/index.js';
+import { commandFieldNames, ItemsError, type ItemWish } from '../../fanout/index.js';
 import { defaultSourcesAtOnce } from '../../job-settings/batch-settings.js';
 import type { FanoutItem, FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import { longestMachineSeconds } from '../../protocol/fanout/longest-machine-seconds.js';
-import { defaultCleanUpMs } from '../../protocol/limits.js';
+import { defaultCleanUpMs, freeRetries } from '../../protocol/limits.js';
 import { bytesOf, headOf } from '../../protocol/stored-text.js';
 import { parseFanoutItem, parseItemSource } from '../../workflow-client/fanouts/fanout-input.js';
-import { itemToSubmit } from '../../workflow-client/fanouts/pack-items.js';
+import { itemToSubmit, tooManyChunks } from '../../workflow-client/fanouts/pack-items.js';
 import { type PromptChoice, PromptChoices } from '../connect/check-wanted.js';
+import type { Notices } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatBytes, formatDuration, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
@@ -39,8 +40,8 @@ export interface Survey extends SourceSurvey {
 
 /** The sources of all items, for the survey. */
 interface SourceSurvey {
-  /** The different ones, without the files of their preparation. */
-  readonly sources: readonly FanoutSource[];
+  /** The different ones, without the files of their preparation. `item`: the first one that names its environment. */
+  readonly sources: readonly (FanoutSource & { readonly item?: string })[];
   /** False if every item names another source than the batch. */
   readonly usesBatchSource: boolean;
 }
@@ -61,7 +62,7 @@ export function createSurvey(
 ): {
   /** Checks an item, and counts it. @throws ItemsError, UsageError */
   add(item: ItemWish): Promise<void>;
-  /** @throws UsageError if there are no items */
+  /** @throws UsageError if there are no items, or too many */
   result(): Survey;
 } {
   const first: { id: string; prompt: string }[] = [];
@@ -70,15 +71,17 @@ export function createSurvey(
   const [settings, data]: [Record<string, number>, Record<string, number>] = [{}, {}];
   /** How many items reserve how much: most items reserve the same. */
   const reservations = new Map<number, number>();
-  const found = new Map<string, FanoutSource>();
-  const ofBatch = JSON.stringify(sources.batch);
+  const found = new Map<string, { readonly source: Survey['sources'][number]; readonly items: number }>();
   return {
     async add(item) {
       await files.check(item);
       await checkItem(item, policy, canKeep);
       const source = sources.ofItem(item);
       if (item.source) parseItemSource(source, policy, (why) => new ItemsError(item.place, `${why}.`));
-      found.set(item.source ? JSON.stringify(source) : ofBatch, source);
+      const key = JSON.stringify(source);
+      const named = item.source?.environment !== undefined && { item: item.id };
+      const ofSource = found.get(key) ?? { source: { ...source, ...named }, items: 0 };
+      found.set(key, { ...ofSource, items: ofSource.items + 1 });
       count += 1;
       choices.add(item.prompts, item.id);
       for (const name of item.namedAs?.settings ?? []) settings[name] = (settings[name] ?? 0) + 1;
@@ -92,12 +95,15 @@ export function createSurvey(
     },
     result() {
       if (count === 0) throw new UsageError('The input contains no items. Check the files and --format.');
+      const problem = tooManyChunks([...found.values()].map((one) => one.items));
+      if (problem) throw new UsageError(problem);
       const mostAtOnceSeconds = largestSum(reservations, policy.concurrency);
       const leastSeconds = Math.min(...reservations.keys());
       const atOnce = Math.min(policy.concurrency, count, mostWithin(reservations, policy.budgetSeconds ?? Infinity));
       const sums = { promptBytes, mostSeconds, mostAtOnceSeconds, leastSeconds };
       const namedAs = { settings, data };
-      const ofSources = { sources: [...found.values()], usesBatchSource: found.has(ofBatch) };
+      const all = [...found.values()].map(({ source }) => source);
+      const ofSources = { sources: all, usesBatchSource: found.has(JSON.stringify(sources.batch)) };
       return { items: count, prompts, first, namedAs, choices: choices.all, atOnce, ...sums, ...ofSources };
     },
   };
@@ -124,6 +130,12 @@ export function sourcePlan({ sources }: SourceSurvey, { sourcesAtOnce = defaultS
     atOnce: Math.min(sources.length, sourcesAtOnce),
     mostMachineSeconds: seconds.reduce((sum, one) => sum + one, 0),
   };
+}
+
+/** How many forks the batch starts at most, and their machine-seconds, with the tries that cost no retry. */
+export function mostOfBatch({ items, mostSeconds }: Survey, { retries }: Pick<FanoutPolicy, 'retries'>) {
+  const tries = retries + 1 + freeRetries;
+  return { mostForks: items * tries, mostMachineSeconds: mostSeconds * tries };
 }
 
 function largestSum(reservations: ReadonlyMap<number, number>, atOnce: number): number {
@@ -157,15 +169,18 @@ async function checkItem(
   await (canKeep ? parseFanoutItem(item, 0, policy, refuse) : itemToSubmit(item, 0, { policy, refuse }));
 }
 
-/** Says which names of settings the items use as such, and which they do not. */
-export function namedAsLines({ namedAs: { settings, data } }: Pick<Survey, 'namedAs'>): string[] {
-  const counted = (counts: Counts) =>
-    Object.entries(counts).map(([name, count]) => `${name} (${plural(count, 'item')})`);
-  const [asSettings, asData] = [counted(settings), counted(data)].map((names) => names.join(', '));
-  return [
-    ...(asSettings ? [`Columns used as settings: ${asSettings}. Rename one that is data.`] : []),
-    ...(asData ? [`Columns used as data, not as settings: ${asData}.`] : []),
-  ];
+/** Says which names of settings the items use as such, and which they do not. What runs is said even when quiet. */
+export function sayNamedAs({ namedAs: { settings, data } }: Survey, notices: Pick<Notices, 'notice'>): void {
+  const isCommand = ([name]: [string, number]) => commandFieldNames.has(name);
+  const all = Object.entries(settings);
+  const say = (what: string, counts: typeof all, weight: 'warning' | 'detail', way: string) => {
+    const names = counts.map(([name, count]) => `${name} (${plural(count, 'item')})`);
+    if (names.length > 0) notices.notice(`Columns used as ${what}: ${names.join(', ')}.${way}`, weight);
+  };
+  say('commands that run in sandboxes', all.filter(isCommand), 'warning', ' Rename one that is data.');
+  const others = all.filter((one) => !isCommand(one));
+  say('settings', others, 'detail', ' Rename one that is data.');
+  say('data, not as settings', Object.entries(data), 'detail', '');
 }
 
 /** The lines that `--dry-run` prints. @param width width of the terminal, in columns */
@@ -176,7 +191,7 @@ export function surveyLines(
 ): string[] {
   const { items, prompts, promptBytes, first, mostSeconds, mostAtOnceSeconds, atOnce } = survey;
   const attempts = policy.retries + 1;
-  const most = mostSeconds * attempts;
+  const { mostMachineSeconds: most } = mostOfBatch(survey, policy);
   const { count, prepared, ...plan } = sourcePlan(survey, policy);
   const cut = (text: string) => (text.length > width - 1 ? `${text.slice(0, width - 2)}…` : text);
   return [
@@ -185,14 +200,14 @@ export function surveyLines(
     ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
     ...(freshSource === null ? [] : [freshSource]),
     `Up to ${atOnce < Math.min(policy.concurrency, items) ? `${atOnce} at once, because the budget covers no more` : `${policy.concurrency} at once`}, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}. ${endTexts[policy.end]}.`,
-    `${plural(count, 'source')}${count > 1 ? `, at most ${plan.atOnce} at once` : ''}; at most ${plural(items * attempts, 'fork')}.`,
+    `${plural(count, 'source')}${count > 1 ? `, at most ${plan.atOnce} at once` : ''}; at most ${plural(items * attempts, 'fork')}, and ${items * freeRetries} more if a machine, the service or sandflow fails.`,
     ...(prepared === 0
       ? []
       : [
           `${plural(prepared, 'source')} to prepare, in at most ${machineTime(plan.mostMachineSeconds)} of machine time, which no budget counts.`,
         ]),
     `Machine time reserved at once: at most ${machineTime(mostAtOnceSeconds)}. Each fork reserves ${formatDuration(defaultCleanUpMs)} beyond its deadline for its end.`,
-    `Machine time in total: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,
+    `Machine time in total: at most ${machineTime(mostSeconds * attempts)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}, and ${machineTime(mostSeconds * freeRetries)} more for such failures.`,
     policy.budgetSeconds === null
       ? 'No budget. Set one with --budget, like --budget 10h.'
       : `The batch cannot exceed its budget of ${machineTime(policy.budgetSeconds)}${policy.budgetSeconds < most ? ': items that do not fit are not started' : ''}.`,

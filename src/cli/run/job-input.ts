@@ -6,12 +6,13 @@ import { checkedJobInput } from '../settings/checked-input.js';
 import { fieldsOn, requireCompatible, settingOn } from '../settings/values.js';
 import { escalationOf } from '../stops/escalation-options.js';
 import type { RunOptions } from './options.js';
+import type { Scripts } from './read-prompts.js';
 
 export interface JobParts {
   readonly deployment: string;
   readonly jobId: string;
   readonly prompts: readonly string[];
-  readonly setupScript: string | undefined;
+  readonly scripts: Scripts;
   /** Further fields of the request that creates or forks the sandbox. */
   readonly createBody?: OtherFields;
   /** Further fields of the request of each prompt. */
@@ -19,14 +20,14 @@ export interface JobParts {
   readonly put: JobInput['put'];
   readonly collect: readonly string[];
   readonly collectDiff?: string;
-  readonly checkPrompt?: string | undefined;
 }
 
 /**
  * Builds the input of the job, with its defaults.
  * @throws UsageError if options conflict or have wrong values
  */
-export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
+export function jobInputOf(given: RunOptions, parts: JobParts): JobInput {
+  const options = { ...given, ...parts.scripts };
   requireCompatible('run', options);
   const ofPrompt = fieldsOn('run', options, ({ of }) => of === 'prompt');
   return checkedJobInput({
@@ -37,13 +38,12 @@ export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
     prompts: parts.prompts.map((prompt) => ({ prompt, ...ofPrompt, ...parts.promptBody })),
     collect: parts.collect,
     collectDiff: parts.collectDiff,
-    ...(parts.checkPrompt !== undefined && { checkPrompt: parts.checkPrompt }),
     escalate: escalationOf(options),
     ...fieldsOn('run', options, ({ of }) => of === 'job'),
   });
 }
 
-function sourceOf(options: RunOptions, { setupScript, createBody }: JobParts): SandboxSource {
+function sourceOf(options: RunOptions, { createBody }: JobParts): SandboxSource {
   const given = fieldsOn('run', options, ({ of }) => of === 'sandbox');
   if (options.fork !== undefined) {
     return { ...given, ...createBody, kind: 'fork', sandboxId: String(settingOn('run', 'fork', options)) };
@@ -51,7 +51,7 @@ function sourceOf(options: RunOptions, { setupScript, createBody }: JobParts): S
   if (options.sandbox !== undefined) {
     return { kind: 'existing', sandboxId: String(settingOn('run', 'sandbox', options)), type: options.type };
   }
-  return { kind: 'create', body: { ...given, ...(setupScript !== undefined && { setupScript }), ...createBody } };
+  return { kind: 'create', body: { ...given, ...createBody } };
 }
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';

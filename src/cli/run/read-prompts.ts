@@ -163,9 +163,20 @@ function notEmpty(text: string, what: string): string {
   return text;
 }
 
-/** Reads a script for a shell as `readTextOrFile` does: a shell takes the CR of a line end of Windows for a part of the command. */
-export async function readScript(value: string | undefined, option: string, cwd: string): Promise<string | undefined> {
-  return value === undefined ? undefined : (await readTextOrFile(value, option, cwd)).replace(/\r\n?/g, '\n');
+/** The settings whose text a file may hold. */
+export interface Scripts {
+  readonly setup?: string;
+  readonly checkPrompt?: string;
+}
+
+/** Reads each as `readTextOrFile` does. A shell takes the CR of a line end of Windows for a part of the command. */
+export async function readScripts(given: Scripts, cwd: string): Promise<Scripts> {
+  const read = async (value: string, option: string) =>
+    (await readTextOrFile(value, option, cwd)).replace(/\r\n?/g, '\n');
+  return {
+    ...(given.setup !== undefined && { setup: await read(given.setup, '--setup') }),
+    ...(given.checkPrompt !== undefined && { checkPrompt: await read(given.checkPrompt, '--check-prompt') }),
+  };
 }
 
 /** Reads each of the texts as `readTextOrFile` does. One after another, so that the first wrong one is named. */

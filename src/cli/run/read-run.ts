@@ -12,7 +12,7 @@ import { generateJobId, type JobParts, jobInputOf } from './job-input.js';
 import type { RunOptions } from './options.js';
 import { findPutFiles, folderToCollect } from './put-files.js';
 import { readBody } from './read-body.js';
-import { readPrompts, readScript } from './read-prompts.js';
+import { readPrompts, readScripts } from './read-prompts.js';
 
 export interface RunCommand {
   readonly jobId: string;
@@ -55,12 +55,11 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
     deployment,
     jobId,
     prompts: await readPrompts(given, options, io),
-    setupScript: await readScript(options.setup, '--setup', io.cwd),
+    scripts: await readScripts(options, io.cwd),
     createBody: await readBody(options.createBody, '--create-body', io.cwd),
     promptBody: await readBody(options.promptBody, '--prompt-body', io.cwd),
     collect,
     collectDiff: diff?.remote,
-    checkPrompt: await readScript(options.checkPrompt, '--check-prompt', io.cwd),
   };
   const wanted = wantedOfJob(jobInputOf(options, { ...parts, put: [] }));
   return { jobId, parts, wanted, get, taken, labels, localFiles, watchDeadlineMs };

@@ -7,6 +7,7 @@ import { scheduledBatch, scheduledCleanup, scheduledJob } from '../../workflow-c
 import { type CheckWantedOptions, checkWanted } from '../connect/check-wanted.js';
 import type { Platform } from '../connect/platform.js';
 import { filledItems } from '../fanout/run-fanout.js';
+import { sayNamedAs } from '../fanout/survey.js';
 import { jobInputOf } from '../run/job-input.js';
 import { readPutFiles } from '../run/put-files.js';
 import type { ReadSchedule } from './read-schedule.js';
@@ -49,6 +50,7 @@ async function storeWork(
     }
     case 'batch': {
       const { read, options } = file;
+      sayNamedAs(read.survey, asking.notices);
       if (options.check) await checkWanted(read.wanted, { ...asking, service });
       const put = await readPutFiles(read.prepareFiles, platform.keepInput);
       const { batchId: _, ...input } = read.inputOf(put);

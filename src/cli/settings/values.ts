@@ -13,6 +13,9 @@ export type Given = Readonly<Record<string, unknown>>;
 const readers: Readonly<Partial<Record<Kind, (text: string, setting: CommandSetting) => unknown>>> = {
   name: (text) => text,
   choice: (text) => text,
+  // Their files were read.
+  text: (text) => text,
+  template: (text) => text,
   duration: (text, { flag }) => parseDurationMs(text, flag),
   ttl: (text, { flag, orNull }) => (orNull && text === 'none' ? null : parseTtlSeconds(text, flag)),
   budget: (text, { flag }) => Math.floor(parseDurationMs(text, flag, anyLength) / 1_000),

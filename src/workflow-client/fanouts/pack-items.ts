@@ -66,6 +66,16 @@ interface PackOptions extends Omit<ItemToSubmitOptions, 'policy' | 'refuse'> {
   readonly source: FanoutSource | undefined;
 }
 
+/**
+ * Why a batch is too large, whatever its texts; undefined if it may not be.
+ * @param itemsOfSources how many items each source has
+ */
+export function tooManyChunks(itemsOfSources: readonly number[]): string | undefined {
+  const least = itemsOfSources.reduce((sum, items) => sum + Math.ceil(items / maxItemsInChunk), 0);
+  if (least <= maxChunks) return undefined;
+  return `The batch is too large: its items take ${least} chunks, each of one source and of at most ${maxItemsInChunk} items, and the limit is ${maxChunks}. Split the batch.`;
+}
+
 /** Items with one source. */
 interface SourceGroup {
   /** Undefined: that of the batch. */
@@ -76,7 +86,8 @@ interface SourceGroup {
 
 /**
  * Packs items into chunks, by source in the order in which the sources first appear. The same items in the same order
- * always give the same chunks. Holds one chunk in memory, and the items of all sources but the first.
+ * always give the same chunks. Checks all items of an array before the first chunk. Otherwise holds one chunk in memory,
+ * and the items of all sources but the first.
  * @param options `results`: the store for long texts, shared with the workers
  * @throws SandflowError `bad_fanout_input` for an invalid item or source, a duplicate id, or too many chunks
  */
@@ -99,7 +110,7 @@ export async function* packItems(
     seen.add(item.id);
     index += 1;
     const key = (own && contentDigest(own)) ?? ofBatch ?? '';
-    const isFirst = groups.size === 0 || groups.keys().next().value === key;
+    const isFirst = !Array.isArray(items) && (groups.size === 0 || groups.keys().next().value === key);
     const group = groups.get(key) ?? {
       source: own && key !== ofBatch ? await sourceToSubmit(own, options, refuse) : undefined,
       items: [],
@@ -108,6 +119,8 @@ export async function* packItems(
     if (isFirst) yield* packing.add(item, group.source);
     else group.items.push(item);
   }
+  const problem = tooManyChunks([...groups.values()].map((group) => group.items.length));
+  if (problem) throw bad(problem);
   yield* packing.end();
   for (const group of groups.values()) {
     for (const item of group.items) yield* packing.add(item, group.source);

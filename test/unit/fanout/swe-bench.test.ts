@@ -26,7 +26,7 @@ describe('rows of SWE-bench', () => {
       prompts: [{ prompt: row.problem_statement }],
       labels: { repo: row.repo, base_commit: row.base_commit, version: '4.3' },
       source: {
-        setup: [`git clone -q https://github.com/astropy/astropy app && git -C app checkout -q ${row.base_commit}`],
+        setup: [`git clone -q -- https://github.com/astropy/astropy app && git -C app checkout -q ${row.base_commit}`],
       },
       place: { file: 'f', line: 1 },
     });
@@ -41,6 +41,13 @@ describe('rows of SWE-bench', () => {
     await expect(rows([row], { templates: ['{{patch}}'] })).rejects.toThrow('there is no such column');
   });
 
+  it('keep columns that have names of settings for a later template', async () => {
+    const named = { environment: 'py39', model: 'gold', end: 'x', prompt: 'own', labels: 'bug' };
+    const [item] = await rows([{ ...row, ...named }]);
+    expect(item?.columns).toMatchObject(named);
+    expect(item).not.toHaveProperty('end');
+  });
+
   it('fill a template, and may come from another address', async () => {
     const [item] = await rows([row], {
       templates: ['{{problem_statement}}Hints: {{hints_text}}'],
@@ -48,7 +55,7 @@ describe('rows of SWE-bench', () => {
     });
     expect(item?.prompts).toEqual([{ prompt: `${row.problem_statement}Hints: ` }]);
     expect(item?.source?.setup?.[0]).toContain(
-      "git clone -q 'http://127.0.0.1:3000/o'\\''hara/astropy/astropy.git?4.3' app &&",
+      "git clone -q -- 'http://127.0.0.1:3000/o'\\''hara/astropy/astropy.git?4.3' app &&",
     );
     await expect(rows([row], { repositoryUrl: 'http://x/{{name}}' })).rejects.toThrow(
       'f:1: --repository-url: the template uses {{name}}, but there is no such column',

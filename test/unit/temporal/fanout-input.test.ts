@@ -193,6 +193,16 @@ describe('items with sources of their own', () => {
     );
   });
 
+  it('are refused before the first chunk if there are more sources or items than chunks', async () => {
+    const made = (at: number): NewFanoutItem => ({ ...item(`${at}`), source: { ...fresh, commands: [`make ${at}`] } });
+    const first = (items: readonly NewFanoutItem[]) => packItems(items, { source: input.source }).next();
+    // The first source fills a chunk of its own.
+    const some = Array.from({ length: 150 }, (_, at) => item(`of the batch ${at}`));
+    const many = [...some, ...Array.from({ length: 999 }, (_, at) => made(at))];
+    await expect(first(many)).rejects.toThrow('The batch is too large: its items take 1001 chunks, each of one source');
+    expect(await first(many.slice(0, -1))).toMatchObject({ done: false });
+  });
+
   it('need no source of the batch', () => {
     const { source: _, ...rest } = input;
     expect(parseFanoutInput(rest)).toEqual(rest);

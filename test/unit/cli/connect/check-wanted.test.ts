@@ -80,6 +80,11 @@ describe('what the service does not have is refused before the start', () => {
       '--model: the provider codex has no model larg.',
     ],
     ['an environment', inEnvironment('prod'), '--environment: the service has no environment prod. It has web.'],
+    [
+      'the environment of an item',
+      { sources: [{ kind: 'snapshot', from: 'base', body: { environment: 'prod' }, item: 'row-3' }] },
+      'environment of the item row-3: the service has no environment prod. It has web.',
+    ],
   ])('%s', async (_, wanted, message) => {
     const seen = await check(wanted);
     expect(seen).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) });

@@ -28,7 +28,7 @@ const none: FanoutOptions = {
   checkBefore: true,
   monitoring: true,
 };
-const parts = { setupScript: undefined, prompts: [], put: [] };
+const parts = { prompts: [], put: [] };
 
 describe('the policy of a batch', () => {
   it('contains only given options, so that a resume changes only those', () => {
@@ -171,8 +171,8 @@ describe('the source of a batch', () => {
 
 describe('the source of an item', () => {
   const place = { file: 'f', line: 1 };
-  const named = (source: SourceWish, options: Partial<FanoutOptions> = {}) =>
-    sourcesOf({ ...none, ...options }, { ...parts, setupScript: 'script' }).ofItem({ place, source });
+  const named = (source: SourceWish, options: Partial<FanoutOptions> = {}, createBody = {}) =>
+    sourcesOf({ ...none, setup: 'script', ...options }, { ...parts, createBody }).ofItem({ place, source });
   const prepared = { kind: 'prepare', put: [], prompts: [], deadlineMs: 3_600_000, end: 'stop' };
 
   it.each<[SourceWish, Partial<FanoutOptions>, object]>([
@@ -201,6 +201,14 @@ describe('the source of an item', () => {
     ],
   ])('%j beside %j', (wish, options, source) => {
     expect(named(wish, options)).toEqual(source);
+  });
+
+  it('has the machine size of --create-body, and that of --prepare-type if it is prepared', () => {
+    const base = { snapshot: 'base' };
+    const made = { type: 'large', team: 'blue' };
+    expect(named(base, { prepareType: 'small' }, made)).toEqual({ kind: 'snapshot', from: 'base', body: made });
+    expect(named(base, { prepareType: 'small' })).toEqual({ kind: 'snapshot', from: 'base', body: {} });
+    expect(named({ ...base, setup: ['make'] }, { prepareType: 'small' })).toMatchObject({ body: { type: 'small' } });
   });
 
   it('is that of the batch if the item names none', () => {

@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { freeRetries } from '../../../../src/protocol/limits.js';
+import { isFreelyTriedAgain } from '../../../../workflows/fanout/chunk/retry-policy.js';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
@@ -30,9 +32,9 @@ describe('sandflow fanout --dry-run', () => {
       '  3  third',
       '  … and 1 more',
       'Up to 2 at once, each with a deadline of 30 m. Each fork is stopped and archived when its item ends.',
-      '1 source; at most 8 forks.',
+      '1 source; at most 8 forks, and 12 more if a machine, the service or sandflow fails.',
       'Machine time reserved at once: at most 3 h. Each fork reserves 15 m beyond its deadline for its end.',
-      'Machine time in total: at most 12 h with 2 attempts each.',
+      'Machine time in total: at most 12 h with 2 attempts each, and 18 h more for such failures.',
       'The batch cannot exceed its budget of 3 h: items that do not fit are not started.',
       'Nothing was started.',
       '',
@@ -50,7 +52,7 @@ describe('sandflow fanout --dry-run', () => {
     await writeFile(join(cwd, 'mixed.jsonl'), ['5m', '45m', '15m', '105m'].map(item).join('\n'));
     const { stdout } = await fanout('mixed.jsonl', ...source, '--dry-run', '--concurrency', '2');
     expect(stdout).toContain('Machine time reserved at once: at most 3 h.');
-    expect(stdout).toContain('Machine time in total: at most 3 h 50 m.');
+    expect(stdout).toContain('Machine time in total: at most 3 h 50 m, and 11 h 30 m more for such failures.');
   });
 
   it('says how many items the budget lets run at once', async () => {
@@ -75,13 +77,13 @@ describe('sandflow fanout --dry-run', () => {
     const preparing = ['--prepare-type', 'large', '--prepare-deadline', '15m'];
     const { stdout, stderr } = await fanout(...args, ...preparing);
     expect(stderr).toContain('Columns used as settings: source (1 item), snapshot (2 items)');
-    expect(stdout).toContain(
-      '\n5 sources, at most 3 at once; at most 12 forks.\n3 sources to prepare, in at most 3 h of',
+    expect(stdout).toMatch(
+      /\n5 sources, at most 3 at once; at most 12 forks, and 18 more if .*\n3 sources to prepare, in at most 3 h of/,
     );
     const json = JSON.parse((await fanout(...args, ...preparing, '--json')).stdout);
     expect(json).toMatchObject({
       sources: { count: 5, prepared: 3, atOnce: 3, mostMachineSeconds: 3 * 3_600 },
-      mostForks: 12,
+      mostForks: 30,
     });
   });
 
@@ -89,7 +91,7 @@ describe('sandflow fanout --dry-run', () => {
     await writeFile(join(cwd, 'own.jsonl'), '{"prompt": "a", "source": "bx_2345abce"}\n');
     const { stdout } = await fanout('own.jsonl', '--no-check', '--dry-run');
     expect(stdout).not.toContain('fresh sandbox');
-    expect(stdout).toContain('\n1 source; at most 1 fork.\n');
+    expect(stdout).toContain('\n1 source; at most 1 fork, and 3 more if ');
   });
 
   it('refuses an item whose setup would prepare the source of the batch', async () => {
@@ -100,6 +102,42 @@ describe('sandflow fanout --dry-run', () => {
         'setup.jsonl:2: setup prepares a sandbox, but --source bx_2345abcd is forked as it is. Name a snapshot',
       ),
     });
+  });
+
+  it('takes a conversation without a source of the batch if every item names a sandbox', async () => {
+    const own = { prompt: 'a', source: 'bx_2345abce' };
+    await writeFile(join(cwd, 'own.jsonl'), JSON.stringify(own));
+    await writeFile(join(cwd, 'one.jsonl'), `${JSON.stringify(own)}\n"b"\n`);
+    const asked = (file: string) => fanout(file, '--conversation', 'c1', '--no-check', '--dry-run');
+    expect(await asked('own.jsonl')).toMatchObject({ exitCode: 0 });
+    expect(await asked('one.jsonl')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--conversation: only a sandbox as the source (--source) has a conversation'),
+    });
+  });
+
+  it('refuses more sources than a batch may have', async () => {
+    const rows = Array.from({ length: 1_001 }, (_, at) => `a,make ${at}`);
+    await writeFile(join(cwd, 'many.csv'), ['prompt,setup', ...rows].join('\n'));
+    const { exitCode, stderr } = await fanout('many.csv', '--no-check', '--dry-run');
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining('The batch is too large: its items take 1001 chunks, each of one source'),
+    });
+  });
+
+  it('says even when quiet which columns are commands', async () => {
+    await writeFile(join(cwd, 'data.csv'), 'title,setup,checks,model\na,make,,m\nb,make,npm test,m\n');
+    const { stderr } = await fanout('data.csv', '--prompt', '{{title}}', '--no-check', '--dry-run', '--quiet');
+    expect(stderr.trim()).toBe(
+      'Columns used as commands that run in sandboxes: setup (2 items), checks (1 item). Rename one that is data.',
+    );
+  });
+
+  it('counts the tries that cost no retry as the batch takes them', () => {
+    const ended = { outcome: 'sandbox_failed', failureClass: 'machine', errorCode: null, wasPrompted: false } as const;
+    const taken = (excused: number) => isFreelyTriedAgain(ended, excused, { retries: 0 });
+    expect([taken(freeRetries - 1), taken(freeRetries)]).toEqual([true, false]);
   });
 
   it('refuses a conversation for an item of another source than a sandbox', async () => {
@@ -119,6 +157,11 @@ describe('sandflow fanout --dry-run', () => {
     );
   });
 
+  it.each([['--command', 'make'], source.slice(0, 2)])('refuses %s beside rows of SWE-bench', async (...option) => {
+    const { exitCode, stderr } = await fanout('rows.jsonl', '--format', 'swe-bench', ...option, '--dry-run');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`${option[0]} cannot be used with --format swe-b`)]);
+  });
+
   it('says that the source is a fresh sandbox if no option names one', async () => {
     const { exitCode, stdout } = await fanout('prompts.txt', '--dry-run');
     expect(exitCode).toBe(0);
@@ -131,7 +174,7 @@ describe('sandflow fanout --dry-run', () => {
     expect(stdout).toContain('12 items with 12 prompts');
     expect(stdout).toContain('  1/a/1  Fix crash in a.ts\n');
     const json = JSON.parse((await fanout(...args, '--dry-run', '--json')).stdout);
-    expect(json).toMatchObject({ items: 12, mostMachineSeconds: 12 * 4_500, budgetSeconds: null, error: null });
+    expect(json).toMatchObject({ items: 12, mostMachineSeconds: 4 * 12 * 4_500, budgetSeconds: null, error: null });
   });
 
   it('says which columns are settings, and which are not although settings have their names', async () => {

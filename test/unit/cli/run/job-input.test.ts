@@ -23,7 +23,7 @@ const parts = {
   deployment: 'dev',
   jobId: 'one',
   prompts: ['a', 'b'],
-  setupScript: undefined,
+  scripts: {},
   put: [],
   collect: [],
 };
@@ -31,13 +31,18 @@ const parts = {
 describe('the job that run requests', () => {
   it('has the checks, and refuses rounds without them or beside parallel conversations', () => {
     const checked = { ...options, checks: ['npm test'], rounds: '3', checkBefore: false };
-    const input = jobInputOf(checked, { ...parts, checkPrompt: 'Mend {{command}}: {{output}}' });
+    const input = jobInputOf(checked, { ...parts, scripts: { checkPrompt: 'Mend {{command}}: {{output}}' } });
     expect(input).toMatchObject({
       ...{ checks: ['npm test'], rounds: 3, checkBefore: false, checkPrompt: 'Mend {{command}}: {{output}}' },
     });
     expect(Object.keys(jobInputOf(options, parts)).filter((name) => /check|rounds/.test(name))).toEqual([]);
     const refused = (given: Partial<RunOptions>, checkPrompt?: string) =>
-      expect(() => jobInputOf({ ...checked, ...given }, { ...parts, checkPrompt }));
+      expect(() =>
+        jobInputOf(
+          { ...checked, ...given },
+          { ...parts, scripts: { ...(checkPrompt !== undefined && { checkPrompt }) } },
+        ),
+      );
     refused({ checks: [] }).toThrow('--rounds requires --check');
     refused({ eachConversation: true }).toThrow('Use --rounds or --each-conversation, not both.');
     refused({ rounds: '11' }).toThrow('--rounds');
@@ -104,7 +109,7 @@ describe('the job that run requests', () => {
       snapshots: false,
       monitoring: false,
     } as const;
-    expect(jobInputOf(made, { ...parts, setupScript: 'make' }).source).toEqual({
+    expect(jobInputOf(made, { ...parts, scripts: { setup: 'make' } }).source).toEqual({
       kind: 'create',
       body: {
         environment: 'ci',

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { readPrompts, readScript, readTextOrFile } from '../../../../src/cli/run/read-prompts.js';
+import { readPrompts, readScripts, readTextOrFile } from '../../../../src/cli/run/read-prompts.js';
 import { UsageError } from '../../../../src/cli/usage-error.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
@@ -161,8 +161,8 @@ describe('prompts of run', () => {
     const script = 'set -e\r\nprintf "a\\r"\r\ntouch ready\r\n';
     await writeFile(join(cwd, 'setup.sh'), `\ufeff${script}`);
     const forShell = 'set -e\nprintf "a\\r"\ntouch ready\n';
-    await expect(readScript('@setup.sh', '--setup', cwd)).resolves.toBe(forShell);
-    await expect(readScript(script, '--setup', cwd)).resolves.toBe(forShell);
+    await expect(readScripts({ setup: '@setup.sh' }, cwd)).resolves.toEqual({ setup: forShell });
+    await expect(readScripts({ checkPrompt: script }, cwd)).resolves.toEqual({ checkPrompt: forShell });
     await expect(readTextOrFile('@setup.sh', '--prompt', cwd)).resolves.toBe(script);
   });
 });

@@ -11,7 +11,7 @@ import { checkedFanoutInput } from '../../../../src/cli/settings/checked-input.j
 import { defaultPolicy } from '../../../../src/workflow-client/fanouts/fanout-input.js';
 import agreed from './agreed-inputs.json' with { type: 'json' };
 
-const setUp = { setupScript: undefined, put: [] };
+const setUp = { scripts: {}, put: [] };
 
 const inputs = {
   run: (options: RunOptions) =>
