@@ -67,10 +67,8 @@ function namedCells(
 ): (readonly [name: string, cell: string])[] {
   const lost = header.findIndex((name, column) => name === '' && column > 0 && textOf(cells[column]) !== '');
   if (lost >= 0) {
-    throw new ItemsError(
-      { file, line },
-      `column ${lost + 1} has text, but no name. Name it in the first line; if that is a title, remove the lines above the names of the columns.`,
-    );
+    const why = `column ${lost + 1} has text, but no name. Name it in the first line; if that is a title, remove the lines above the names of the columns.`;
+    throw new ItemsError({ file, line }, why);
   }
   return header.flatMap((name, column) => (name === '' ? [] : [[name, cells[column] ?? ''] as const]));
 }

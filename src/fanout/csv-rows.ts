@@ -60,10 +60,8 @@ export async function* readCsvRows(
           cells.length < width
             ? `Write a ${name} for each empty cell`
             : `Quote each cell that contains a ${name}${title}`;
-        throw new ItemsError(
-          { file, line },
-          `this record has ${cells.length} cells, but the header has ${width}. ${way}.`,
-        );
+        const why = `this record has ${cells.length} cells, but the header has ${width}. ${way}.`;
+        throw new ItemsError({ file, line }, why);
       }
       yield { line, cells };
     }
@@ -131,10 +129,8 @@ function delimiterOf(
   const [delimiter = likely, other] = possible.length > 1 && withPrompt.length > 0 ? withPrompt : possible;
   if (other === undefined) return delimiter;
   const names = possible.map((one) => `${delimiterNames[one]}s`).join(' and ');
-  throw new ItemsError(
-    { file, line: 1 },
-    `${names} may separate its cells. Say which in a line before the first: sep=${delimiter}`,
-  );
+  const why = `${names} may separate its cells. Say which in a line before the first: sep=${delimiter}`;
+  throw new ItemsError({ file, line: 1 }, why);
 }
 
 function isBlank(cell: string): boolean {

@@ -120,10 +120,11 @@ export function itemOfRecord(
 ): ItemLine {
   const { template, columns } = options;
   const own = template || options.otherFields === 'label';
+  const shape = shapes[template ? 'template' : own ? 'loose' : 'strict'] as unknown as z.ZodType<Parsed>;
   const given = withoutNulls(record) as Readonly<Record<string, unknown>>;
   const data = template ? dataIn(place, given, options) : new Set<string>();
   const fieldsOnly = Object.entries(given).filter(([name, value]) => !data.has(name) && !(template && isBlank(value)));
-  const parsed = checkInput(shapeFor(template, own), Object.fromEntries(fieldsOnly));
+  const parsed = checkInput(shape, Object.fromEntries(fieldsOnly));
   if (parsed.problems !== null) throw new ItemsError(place, textOfProblems(parsed.problems, given));
   const { id = null, put = {}, get = [], labels, prompt, prompts } = parsed.data;
   if (!template && (prompt === undefined) === (prompts === undefined)) {
@@ -141,10 +142,8 @@ export function itemOfRecord(
   ];
   const unfilled = texts.flatMap(namesIn).find((name) => name !== 'prompt' && columns.has(name));
   if (unfilled !== undefined) {
-    throw new ItemsError(
-      place,
-      `the prompt has {{${unfilled}}}, but only --prompt is filled from columns. To fill it, use --prompt "… {{${unfilled}}} …"; to send the braces, --prompt "{{prompt}}".`,
-    );
+    const why = `the prompt has {{${unfilled}}}, but only --prompt is filled from columns. To fill it, use --prompt "… {{${unfilled}}} …"; to send the braces, --prompt "{{prompt}}".`;
+    throw new ItemsError(place, why);
   }
   const settings = [...ofItems.map(([name]) => name), ...sourceFieldNames].filter(
     (name) => parsed.data[name] !== undefined,
@@ -169,10 +168,8 @@ function sourceIn(place: ItemPlace, data: Parsed): Pick<ItemLine, 'source'> {
   const there = sourceFieldNames.filter((name) => data[name] !== undefined);
   const [first, ...others] = there;
   if (first === 'source' && others.length > 0) {
-    throw new ItemsError(
-      place,
-      `the item has source and ${others.join(', ')}, but a sandbox is forked as it is. Leave out source or ${others.join(', ')}, or rename what is data.`,
-    );
+    const why = `the item has source and ${others.join(', ')}, but a sandbox is forked as it is. Leave out source or ${others.join(', ')}, or rename what is data.`;
+    throw new ItemsError(place, why);
   }
   return first === undefined ? {} : { source: Object.fromEntries(there.map((name) => [name, data[name]])) };
 }
@@ -224,11 +221,6 @@ function dataIn(
     throw new ItemsError(bad.place, `${bad.why.replace(/\.$/, '')}. ${mend}`);
   }
   return data;
-}
-
-function shapeFor(template: boolean, own: boolean): z.ZodType<Parsed> {
-  const shape = template ? shapes.template : own ? shapes.loose : shapes.strict;
-  return shape as unknown as z.ZodType<Parsed>;
 }
 
 function durationOf(

@@ -41,6 +41,9 @@ export interface ItemLine {
   readonly columns: ReadonlyMap<string, string>;
 }
 
+/** What an item has that says nothing of itself. */
+export const plainItem = { choice: {}, settings: {}, put: [], get: [] } as const;
+
 /** How names of settings were understood. */
 export type NamedAs = Readonly<Record<'settings' | 'data', readonly string[]>>;
 

@@ -93,11 +93,7 @@ export async function* decode(file: string, content: AsyncIterable<string | Uint
   yield text();
 }
 
-function endsIn(text: string): number {
-  let ends = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) ends += 1;
-  return ends;
-}
+const endsIn = (text: string) => text.split('\n').length - 1;
 
 export function tooLongText(what: 'line' | 'record' | 'entry' | 'file'): string {
   return `this ${what} exceeds the limit of ${maxItemBytes} bytes for an item. Put long texts into files, and write these into the fork with put.`;

@@ -43,10 +43,8 @@ export function expandItem(line: ItemLine & { readonly id: string }, prompts: It
   for (const axis of ['provider', 'model', 'effort'] as const) {
     const own = line.choice[axis === 'effort' ? 'reasoningEffort' : axis];
     if (own !== undefined && matrix[`${axis}s`].length > 1) {
-      throw new ItemsError(
-        place,
-        `the item sets ${axis} ${own}, but --${axis} has several values. Use only one of the two.`,
-      );
+      const why = `the item sets ${axis} ${own}, but --${axis} has several values. Use only one of the two.`;
+      throw new ItemsError(place, why);
     }
   }
   return choicesOf(matrix).map(({ apart, ...choice }) => ({
@@ -82,26 +80,21 @@ function stepOf({ prompt, ...own }: PromptStep, line: ItemLine, choice: Omit<Cho
 }
 
 function choicesOf({ providers, models, efforts, repeats }: Matrix): Choice[] {
-  const ofAxis = <T extends string>(values: readonly T[]): readonly (T | undefined)[] =>
-    values.length > 0 ? values : [undefined];
-  const apart = (name: string, values: readonly string[], value: string | undefined) =>
-    values.length > 1 && value !== undefined ? { [name]: value } : {};
   const turns = Array.from({ length: repeats }, (_, index) => String(index + 1));
-  return ofAxis(providers).flatMap((provider) =>
-    ofAxis(models).flatMap((model) =>
-      ofAxis(efforts).flatMap((effort) =>
-        turns.map((turn) => ({
-          ...(provider !== undefined && { provider }),
-          ...(model !== undefined && { model }),
-          ...(effort !== undefined && { reasoningEffort: effort }),
-          apart: {
-            ...apart('provider', providers, provider),
-            ...apart('model', models, model),
-            ...apart('effort', efforts, effort),
-            ...apart('repeat', turns, turn),
-          },
-        })),
-      ),
-    ),
-  );
+  let choices: Choice[] = [{ apart: {} }];
+  const addAxis = (name: string, values: readonly string[], field?: keyof PromptStep) => {
+    if (values.length === 0) return;
+    choices = choices.flatMap(({ apart, ...choice }) =>
+      values.map((value) => ({
+        ...choice,
+        ...(field && { [field]: value }),
+        apart: { ...apart, ...(values.length > 1 && { [name]: value }) },
+      })),
+    );
+  };
+  addAxis('provider', providers, 'provider');
+  addAxis('model', models, 'model');
+  addAxis('effort', efforts, 'reasoningEffort');
+  addAxis('repeat', turns);
+  return choices;
 }

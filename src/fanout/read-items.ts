@@ -7,7 +7,7 @@ import { readJsonList, readJsonlLines } from './json-items.js';
 import { maxItemBytes } from './lines.js';
 import { expandItem, type ItemWish, type Matrix } from './matrix.js';
 import { sweBenchItems } from './swe-bench.js';
-import { createTemplate, type Template } from './template.js';
+import { createTemplate } from './template.js';
 import { readTextLines, readWholeFile } from './text-lines.js';
 
 /** In characters, with what a matrix adds. A batch has the same limit. */
@@ -51,7 +51,8 @@ export async function* readItems(
     for await (const line of linesOf(source, options)) {
       count += 1;
       if (templates.length > 0 && templates.every(({ columns }) => columns.length === 0)) refuseSame(line);
-      const prompts = line.prompts ?? templates.map((template) => ({ prompt: filled(template, line) }));
+      const refuse = (why: string) => new ItemsError(line.place, why);
+      const prompts = line.prompts ?? templates.map(({ fill }) => ({ prompt: fill(line.columns, refuse) }));
       for (const item of expandItem({ ...line, id: line.id ?? String(count) }, prompts, options.matrix)) {
         checkId(item, seen);
         checkSize(item);
@@ -91,17 +92,9 @@ function createSameCheck(): (line: ItemLine) => void {
     works.set(work, place.line);
     if (same === undefined) return;
     const names = [...columns.keys()];
-    throw new ItemsError(
-      place,
-      `the template uses no column, so ${same} would have the same prompt. Name one: {{${names[0]}}}. The columns are ${names.join(', ')}.`,
-    );
+    const why = `the template uses no column, so ${same} would have the same prompt. Name one: {{${names[0]}}}. The columns are ${names.join(', ')}.`;
+    throw new ItemsError(place, why);
   };
-}
-
-function filled(template: Template, { columns, place }: ItemLine): string {
-  const prompt = template.fill(columns, (why) => new ItemsError(place, why));
-  if (prompt.trim() === '') throw new ItemsError(place, 'the template produces an empty prompt.');
-  return prompt;
 }
 
 function checkId({ id, place }: ItemWish, seen: Map<string, string>): void {
@@ -112,10 +105,8 @@ function checkId({ id, place }: ItemWish, seen: Map<string, string>): void {
   if (/\p{Cc}/u.test(id)) throw new ItemsError(place, 'the id contains control characters. Remove them.');
   const other = seen.get(id);
   if (other !== undefined) {
-    throw new ItemsError(
-      place,
-      `the id ${id} is already used in ${other}. Ids must be unique. An item without an id gets its number: rename the field if it is none.`,
-    );
+    const why = `the id ${id} is already used in ${other}. Ids must be unique. An item without an id gets its number: rename the field if it is none.`;
+    throw new ItemsError(place, why);
   }
   seen.set(id, at);
 }
@@ -123,9 +114,7 @@ function checkId({ id, place }: ItemWish, seen: Map<string, string>): void {
 function checkSize(item: ItemWish): void {
   const bytes = item.prompts.reduce((sum, { prompt }) => sum + bytesOf(prompt), 0);
   if (bytes > maxItemBytes) {
-    throw new ItemsError(
-      item.place,
-      `the prompts have ${bytes} bytes; the limit is ${maxItemBytes}. Put long texts into files, and write these into the fork with put.`,
-    );
+    const why = `the prompts have ${bytes} bytes; the limit is ${maxItemBytes}. Put long texts into files, and write these into the fork with put.`;
+    throw new ItemsError(item.place, why);
   }
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { checkInput, problemLine } from '../settings/input-problems.js';
 import { shellWord } from '../texts/shell-word.js';
-import { ItemsError, type ReadLinesOptions } from './item-line.js';
+import { ItemsError, plainItem, type ReadLinesOptions } from './item-line.js';
 import type { RecordReader } from './json-items.js';
 import { createTemplate } from './template.js';
 
@@ -34,14 +34,11 @@ export function sweBenchItems(repositoryUrl: string, { template }: Pick<ReadLine
     const { repo, base_commit: commit, version } = row;
     const address = url.fill(columns, (why) => new ItemsError(place, `--repository-url: ${why}`));
     return {
+      ...plainItem,
       place,
       id: row.instance_id,
       prompts: template ? null : [{ prompt: row.problem_statement }],
-      choice: {},
-      settings: {},
       source: { setup: [`git clone -q -- ${shellWord(address)} ${folder} && git -C ${folder} checkout -q ${commit}`] },
-      put: [],
-      get: [],
       labels: { repo, base_commit: commit, ...(version != null && { version }) },
       columns,
     };

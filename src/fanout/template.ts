@@ -4,7 +4,7 @@ import { SandflowError } from '../errors/sandflow-error.js';
 export interface Template {
   /** The columns that the template names. */
   readonly columns: readonly string[];
-  /** @throws the error of `refuse` if a column is missing */
+  /** @throws the error of `refuse` if a column is missing, or all that are named are empty */
   fill(columns: ReadonlyMap<string, string>, refuse: (why: string) => Error): string;
 }
 
@@ -30,11 +30,12 @@ export function createTemplate(text: string): Template {
       for (const name of names) {
         if (columns.has(name)) continue;
         const known = [...columns.keys()].join(', ');
-        throw refuse(
-          `the template uses {{${name}}}, but there is no such column. The columns are ${known}. For the braces, write {{{{${name}}}}}.`,
-        );
+        const why = `the template uses {{${name}}}, but there is no such column. The columns are ${known}. For the braces, write {{{{${name}}}}}.`;
+        throw refuse(why);
       }
-      return text.replace(placeholder, (_, kept?: string, name = '') => kept ?? columns.get(name.trim()) ?? '');
+      const filled = text.replace(placeholder, (_, kept?: string, name = '') => kept ?? columns.get(name.trim()) ?? '');
+      if (filled.trim() === '') throw refuse('the template produces an empty text.');
+      return filled;
     },
   };
 }

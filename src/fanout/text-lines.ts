@@ -1,6 +1,6 @@
 /** Reads items from text: one prompt per line, blocks between lines of `---`, or a whole file as one prompt. */
 import { blockProblem, lineProblem } from './file-kinds.js';
-import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
+import { type ItemLine, type ItemPlace, ItemsError, plainItem, type ReadLinesOptions } from './item-line.js';
 import { decode, maxItemBytes, readLines, refuseCrLines, tooLongText } from './lines.js';
 
 const divider = '---';
@@ -84,13 +84,10 @@ function refuse(place: ItemPlace, problem: string | undefined): void {
 
 function itemOf(place: ItemPlace, prompt: string, template: boolean): ItemLine {
   return {
+    ...plainItem,
     place,
     id: null,
     prompts: template ? null : [{ prompt }],
-    choice: {},
-    settings: {},
-    put: [],
-    get: [],
     labels: {},
     columns: new Map([['prompt', prompt]]),
   };

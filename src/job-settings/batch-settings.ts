@@ -19,6 +19,11 @@ export const defaultSourcesAtOnce = 5;
 const holds = 'start no more items after this many equal permanent failures in a row; 0: go on';
 const replacesPrepared = 'replaces the prepared sandbox';
 const otherSources = ['source', 'snapshot'];
+/** Of an option that prepares a sandbox. */
+const preparedBy = { rare: true, replaces: otherSources } as const;
+const endsAfter = 'end after this many successes; interrupt and clean up the rest';
+const notBoth = [[['failFast']]] as const;
+const limits = 'limit of machine time for all forks together, like 10h or 90m; a larger machine size counts more';
 
 export const batchSettings = {
   source: {
@@ -61,11 +66,7 @@ export const batchSettings = {
     kind: 'files',
     of: 'command',
     on: {
-      fanout: {
-        help: 'a file or folder to write into the prepared sandbox (repeatable)',
-        rare: true,
-        replaces: otherSources,
-      },
+      fanout: { help: 'a file or folder to write into the prepared sandbox (repeatable)', ...preparedBy },
     },
   },
   command: {
@@ -85,8 +86,7 @@ export const batchSettings = {
       fanout: {
         help: 'a prompt for the prepared sandbox, after the commands, or @file (repeatable)',
         value: '<text>',
-        rare: true,
-        replaces: otherSources,
+        ...preparedBy,
       },
     },
   },
@@ -94,14 +94,7 @@ export const batchSettings = {
     kind: 'choice',
     values: machineSizes,
     of: 'command',
-    on: {
-      fanout: {
-        help: 'machine size of the prepared sandbox',
-        value: '<size>',
-        rare: true,
-        replaces: otherSources,
-      },
-    },
+    on: { fanout: { help: 'machine size of the prepared sandbox', value: '<size>', ...preparedBy } },
   },
   prepareDeadline: {
     kind: 'duration',
@@ -197,17 +190,8 @@ export const batchSettings = {
     most: 1_000_000,
     of: 'command',
     on: {
-      fanout: {
-        rare: true,
-        help: 'end after this many successes; interrupt and clean up the rest',
-        project: true,
-        excludes: [[['failFast']]],
-        replaces: ['failFast'],
-      },
-      resume: {
-        help: 'end after this many successes; interrupt and clean up the rest',
-        excludes: [[['failFast']]],
-      },
+      fanout: { rare: true, help: endsAfter, project: true, excludes: notBoth, replaces: ['failFast'] },
+      resume: { help: endsAfter, excludes: notBoth },
     },
   },
   failFast: {
@@ -248,15 +232,7 @@ export const batchSettings = {
     field: 'budgetSeconds',
     default: null,
     orNull: true,
-    on: {
-      fanout: {
-        help: 'limit of machine time for all forks together, like 10h or 90m; a larger machine size counts more',
-        project: true,
-      },
-      resume: {
-        help: 'limit of machine time for all forks together, like 10h or 90m; a larger machine size counts more',
-      },
-    },
+    on: { fanout: { help: limits, project: true }, resume: { help: limits } },
   },
   title: {
     kind: 'name',

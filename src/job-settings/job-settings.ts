@@ -15,6 +15,11 @@ const notifies = (what: string) =>
   `notify a URL, slack:URL, teams:URL or discord:URL when the ${what} ends or is blocked`;
 const escalates = (whose: string) =>
   `what to do if the stop ${whose} goes on failing, such as "30m: resume-and-stop, 2h: notify"; see \`stop\``;
+const mayDelete = (whose: string) =>
+  ({
+    help: `with --escalate: permit steps that delete the ${whose} and all its data`,
+    requires: [['escalate']],
+  }) as const;
 const priorities = 'where tasks wait for a worker, those of 1 go before those of 5 (default: 3)';
 const fairness = 'keys share the workers evenly, however many jobs each has; a batch is one key';
 const checkPrompts = 'the next prompt after a failed check, with {{command}}, {{exitCode}} and {{output}}';
@@ -197,10 +202,7 @@ export const jobSettings = {
     field: 'collectDiff',
     item: true,
     on: {
-      run: {
-        help: 'collect what a git repository changed, as changes.patch (default: .)',
-        value: '[remote[:local]]',
-      },
+      run: { help: 'collect what a git repository changed, as changes.patch (default: .)', value: '[remote[:local]]' },
       fanout: {
         help: 'collect what a git repository changed in each fork, as changes.patch (default: .)',
         value: '[remote]',
@@ -395,10 +397,7 @@ export const jobSettings = {
   notify: {
     kind: 'notify',
     of: 'job',
-    on: {
-      run: { help: notifies('job'), rare: true },
-      fanout: { help: notifies('batch'), rare: true },
-    },
+    on: { run: { help: notifies('job'), rare: true }, fanout: { help: notifies('batch'), rare: true } },
   },
   /**
    * What to do about a stop that has not ended at the end: the workflow `sandbox-stop/<sandboxId>` follows it and takes
@@ -418,20 +417,9 @@ export const jobSettings = {
     kind: 'flag',
     of: 'command',
     on: {
-      run: {
-        help: 'with --escalate: permit steps that delete the sandbox and all its data',
-        rare: true,
-        requires: [['escalate']],
-      },
-      fanout: {
-        help: 'with --escalate: permit steps that delete the fork and all its data',
-        rare: true,
-        requires: [['escalate']],
-      },
-      resume: {
-        help: 'with --escalate: permit steps that delete the fork and all its data',
-        requires: [['escalate']],
-      },
+      run: { ...mayDelete('sandbox'), rare: true },
+      fanout: { ...mayDelete('fork'), rare: true },
+      resume: mayDelete('fork'),
     },
   },
   /** Overrides of the intervals of the job. Default: none. */

@@ -53,10 +53,8 @@ function axesOf({ provider, model, effort }: ItemChange): Record<string, string 
 /** As for `jobs rerun`: another provider takes over neither model nor effort, and another model no effort. */
 function withChoice(step: PromptStep, { provider, model, effort }: ItemChange): PromptStep {
   const { model: oldModel, reasoningEffort: oldEffort, ...rest } = step;
-  const keptModel = provider === undefined ? oldModel : undefined;
-  const keptEffort = provider === undefined && model === undefined ? oldEffort : undefined;
-  const newModel = model ?? keptModel;
-  const newEffort = effort ?? keptEffort;
+  const newModel = model ?? (provider === undefined ? oldModel : undefined);
+  const newEffort = effort ?? ((provider ?? model) === undefined ? oldEffort : undefined);
   return {
     ...rest,
     ...(provider !== undefined && { provider }),
@@ -77,11 +75,12 @@ async function filledSteps(templates: readonly Template[], { item, submitted, re
     readText,
   });
   const refuse = (why: string) => new UsageError(`--prompt: item ${submitted.id}: ${why}`);
-  return templates.map((template, at): PromptStep => {
-    const prompt = template.fill(columns, refuse);
-    if (prompt.trim() === '') throw refuse('the template produces an empty prompt.');
-    return { ...(item.prompts[at] ?? item.prompts[0]), prompt };
-  });
+  return templates.map(
+    (template, at): PromptStep => ({
+      ...(item.prompts[at] ?? item.prompts[0]),
+      prompt: template.fill(columns, refuse),
+    }),
+  );
 }
 
 /** The columns of the item as it was submitted, so that the same template gives the same prompt every time. */

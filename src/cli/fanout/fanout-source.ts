@@ -81,11 +81,7 @@ export function sourcesOf(options: FanoutOptions, parts: PrepareParts): BatchSou
 /** A notice that the source is a fresh sandbox; undefined if an option names or prepares the source. */
 export function freshSourceText(options: FanoutOptions): string | undefined {
   const named = ['source', 'snapshot', 'environment', ...preparing] as const;
-  return named.some((name) => isGiven(options[name]))
+  return named.some((name) => [options[name] ?? []].flat().length > 0)
     ? undefined
     : 'The batch creates a fresh sandbox and forks it. For another source, use --source, --snapshot or --command.';
-}
-
-function isGiven(value: string | readonly string[] | undefined): boolean {
-  return value !== undefined && value.length > 0;
 }

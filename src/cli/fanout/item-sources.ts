@@ -29,9 +29,8 @@ export async function itemSources(
 ): Promise<readonly ItemSource[]> {
   if (itemsInFile) return [sourceOf(itemsInFile)];
   if (given.length === 0) {
-    throw new UsageError(
-      `No items given.${unreadStdin(io.stdin, 'fanout')} Pass a file of prompts, or - for stdin: ${programName} fanout prompts.txt, ${programName} fanout issues.csv --prompt "Fix {{issue}}".`,
-    );
+    const why = `No items given.${unreadStdin(io.stdin, 'fanout')} Pass a file of prompts, or - for stdin: ${programName} fanout prompts.txt, ${programName} fanout issues.csv --prompt "Fix {{issue}}".`;
+    throw new UsageError(why);
   }
   if (given.filter(isStdin).length > 1) throw new UsageError('Stdin (-) can be given only once.');
   // One after another, so that the first wrong one is named.

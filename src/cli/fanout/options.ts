@@ -59,17 +59,11 @@ Exit codes:
   130  ended by Ctrl-C; the batch keeps running, if it was started
 `;
 
-const outFolder = ['--out <folder>', 'folder for results, report and files (default: ./fanout-<id>)'] as const;
-const watchDeadline = [
-  '--watch-deadline <duration>',
-  'stop watching after this time; the batch keeps running (exit code 4)',
-] as const;
-
 /** Options for watching a batch and saving its results. */
 const withWatching = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
   command
-    .option(...outFolder)
-    .option(...watchDeadline)
+    .option('--out <folder>', 'folder for results, report and files (default: ./fanout-<id>)')
+    .option('--watch-deadline <duration>', 'stop watching after this time; the batch keeps running (exit code 4)')
     .option('--json', 'print one JSON object on stdout')
     .option('--quiet', 'print warnings only, no progress');
 
@@ -92,21 +86,19 @@ const withItems = (parent: Parent) =>
 
 export const declareFanout = (parent: Parent) =>
   withRare(
-    withSettings(
-      // Before `--check`, because only so it is true by default.
-      withItems(parent).option(
-        '--no-check',
-        'start without asking the service for the source, the models and the limits of the account',
-      ),
-      'fanout',
-    )
-      .option('--id <batch>', 'batch id; if a batch has this id, attach to it instead of starting another')
-      .option('--dry-run', 'check the source and the items, print the maximum machine time, and start nothing')
-      .option('--detach', 'start the batch, print its id and exit')
-      .option(...outFolder)
-      .option(...watchDeadline)
-      .option('--json', 'print one JSON object on stdout')
-      .option('--quiet', 'print warnings only, no progress'),
+    withWatching(
+      withSettings(
+        // Before `--check`, because only so it is true by default.
+        withItems(parent).option(
+          '--no-check',
+          'start without asking the service for the source, the models and the limits of the account',
+        ),
+        'fanout',
+      )
+        .option('--id <batch>', 'batch id; if a batch has this id, attach to it instead of starting another')
+        .option('--dry-run', 'check the source and the items, print the maximum machine time, and start nothing')
+        .option('--detach', 'start the batch, print its id and exit'),
+    ),
     ['--format', '--repository-url', '--no-check', '--detach', '--out', '--watch-deadline', '--quiet'],
   ).addHelpText('after', help);
 

@@ -118,18 +118,16 @@ export async function readFanout(given: readonly string[], entered: FanoutOption
  */
 function requireEnoughItems({ stopAt }: FanoutPolicy, items: number): void {
   if (stopAt?.kind !== 'successes' || stopAt.count <= items) return;
-  throw new UsageError(
-    `--first ${stopAt.count}: there are only ${plural(items, 'item')}. Use at most --first ${items}.`,
-  );
+  const why = `--first ${stopAt.count}: there are only ${plural(items, 'item')}. Use at most --first ${items}.`;
+  throw new UsageError(why);
 }
 
 /** @throws UsageError if the budget covers no item: the batch would prepare its source, and start none */
 function requireEnoughBudget({ budgetSeconds }: FanoutPolicy, { leastSeconds }: Survey): void {
   if (budgetSeconds === null || budgetSeconds >= leastSeconds) return;
   const [given, least] = [budgetSeconds, leastSeconds].map((seconds) => formatDuration(seconds * 1_000));
-  throw new UsageError(
-    `--budget ${given} covers no item: each reserves at least ${least}, its deadline and its clean-up. Raise the budget, or set a shorter --item-deadline.`,
-  );
+  const why = `--budget ${given} covers no item: each reserves at least ${least}, its deadline and its clean-up. Raise the budget, or set a shorter --item-deadline.`;
+  throw new UsageError(why);
 }
 
 /** Parses and checks the options before the settings are read. */
@@ -168,7 +166,6 @@ function repositoryUrlOf({ format, repositoryUrl = defaultRepositoryUrl, source,
   if (repositoryUrl === defaultRepositoryUrl) return repositoryUrl;
   if (format !== 'swe-bench') throw new UsageError('--repository-url needs --format swe-bench.');
   if (createTemplate(repositoryUrl).columns.length > 0) return repositoryUrl;
-  throw new UsageError(
-    '--repository-url must name the repository of the row, like https://git.example.com/{{repo}}.git.',
-  );
+  const why = '--repository-url must name the repository of the row, like https://git.example.com/{{repo}}.git.';
+  throw new UsageError(why);
 }

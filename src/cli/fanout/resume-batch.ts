@@ -14,6 +14,7 @@ import { checkWanted, PromptChoices, type Wanted } from '../connect/check-wanted
 import { sayLocalFacts } from '../connect/local-facts.js';
 import type { Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
+import { cutToWidth } from '../output/display-width.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatDuration, plural } from '../units.js';
@@ -100,17 +101,16 @@ export function requireDifferent(items: ResumePlan['items']): void {
     contentDigest({ work, source }),
   );
   if (works.length < 2 || new Set(works).size > 1) return;
-  throw new UsageError(
-    '--prompt: the template gives every item the same prompt. Name a column: {{prompt}} is the prompt with which the item was submitted.',
-  );
+  const why =
+    '--prompt: the template gives every item the same prompt. Name a column: {{prompt}} is the prompt with which the item was submitted.';
+  throw new UsageError(why);
 }
 
 /** @throws UsageError if the batch ends before any item runs, because enough items have completed */
 function requireUnreached(stopAt: FanoutPolicy['stopAt'], completed: number): void {
   if (stopAt.kind !== 'successes' || completed < stopAt.count) return;
-  throw new UsageError(
-    `The batch ends at the first ${stopAt.count} completed items (--first), and ${completed} have completed, so no item would run. Set a larger --first, or name the items with --only.`,
-  );
+  const why = `The batch ends at the first ${stopAt.count} completed items (--first), and ${completed} have completed, so no item would run. Set a larger --first, or name the items with --only.`;
+  throw new UsageError(why);
 }
 
 /** @throws UsageError if what is left of the budget covers no item */
@@ -128,9 +128,8 @@ function requireRoom(
   if (budgetSeconds - spentSeconds >= least) return;
   const [all, spent, needs] = [budgetSeconds, spentSeconds, least].map((seconds) => formatDuration(seconds * 1_000));
   const what = given === undefined ? `The budget of the batch, ${all},` : `--budget ${all}`;
-  throw new UsageError(
-    `${what} covers no item: earlier attempts have spent ${spent} of it, and each item reserves at least ${needs}, its deadline and its clean-up. Set a larger --budget, or a shorter --item-deadline.`,
-  );
+  const why = `${what} covers no item: earlier attempts have spent ${spent} of it, and each item reserves at least ${needs}, its deadline and its clean-up. Set a larger --budget, or a shorter --item-deadline.`;
+  throw new UsageError(why);
 }
 
 /** A plain resume asks only for the source of the batch: its items were checked when they were submitted. */
@@ -205,11 +204,10 @@ function printPlan(
     printJson(io.stdout, { batchId, items: rows, done, policy, error: null });
     return exitCodes.done;
   }
-  const width = io.stdout.columns || 80;
-  const cut = (text: string) => (text.length > width - 1 ? `${text.slice(0, width - 2)}…` : text);
+  const columns = (io.stdout.columns || 80) - 1;
   const lines = [
     `${plural(items.length, 'item')} of ${batchId} would run:`,
-    ...items.slice(0, shown).map((planned) => cut(`  ${planLine(planned)}`)),
+    ...items.slice(0, shown).map((planned) => cutToWidth(`  ${planLine(planned)}`, columns)),
     ...(items.length > shown ? [`  … and ${items.length - shown} more`] : []),
     ...(done.length > 0 ? [`${plural(done.length, 'item')} ran again by the same command, and completed.`] : []),
     'Nothing was started.',

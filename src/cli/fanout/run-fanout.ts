@@ -114,11 +114,8 @@ export async function* filledItems(
 }
 
 /** After these errors, the id belongs to another batch or workflow, and no item was sent to it. */
-const othersIdCodes: ReadonlySet<string> = new Set(['fanout_differs', 'not_a_fanout']);
-
-function isOfAnother(error: unknown): boolean {
-  return error instanceof SandflowError && othersIdCodes.has(error.code);
-}
+const isOfAnother = (error: unknown) =>
+  error instanceof SandflowError && ['fanout_differs', 'not_a_fanout'].includes(error.code);
 
 interface SendOptions {
   readonly signal: AbortSignal;

@@ -9,6 +9,7 @@ import { bytesOf, headOf } from '../../protocol/stored-text.js';
 import { parseFanoutItem, parseItemSource } from '../../workflow-client/fanouts/fanout-input.js';
 import { itemToSubmit, tooManyChunks } from '../../workflow-client/fanouts/pack-items.js';
 import { type PromptChoice, PromptChoices } from '../connect/check-wanted.js';
+import { cutToWidth } from '../output/display-width.js';
 import type { Notices } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatBytes, formatDuration, plural } from '../units.js';
@@ -18,7 +19,7 @@ import type { ItemFiles } from './results/item-files.js';
 
 const shown = 3;
 
-export interface Survey extends SourceSurvey {
+export interface Survey {
   readonly items: number;
   readonly prompts: number;
   readonly promptBytes: number;
@@ -36,11 +37,7 @@ export interface Survey extends SourceSurvey {
   readonly leastSeconds: number;
   /** How many items the concurrency and the budget let run at once at most. */
   readonly atOnce: number;
-}
-
-/** The sources of all items, for the survey. */
-interface SourceSurvey {
-  /** The different ones, without the files of their preparation. `item`: the first one that names its environment. */
+  /** The different sources, without the files of their preparation. `item`: the first one that names its environment. */
   readonly sources: readonly (FanoutSource & { readonly item?: string })[];
   /** False if every item names another source than the batch. */
   readonly usesBatchSource: boolean;
@@ -75,9 +72,11 @@ export function createSurvey(
   return {
     async add(item) {
       await files.check(item);
-      await checkItem(item, policy, canKeep);
+      const { place, namedAs: _, put: __, source: ___, ...own } = item;
+      const refuse = (why: string) => new ItemsError(place, `${why}.`);
+      await (canKeep ? parseFanoutItem(own, 0, policy, refuse) : itemToSubmit(own, 0, { policy, refuse }));
       const source = sources.ofItem(item);
-      if (item.source) parseItemSource(source, policy, (why) => new ItemsError(item.place, `${why}.`));
+      if (item.source) parseItemSource(source, policy, refuse);
       const key = JSON.stringify(source);
       const named = item.source?.environment !== undefined && { item: item.id };
       const ofSource = found.get(key) ?? { source: { ...source, ...named }, items: 0 };
@@ -121,7 +120,7 @@ export function reservedSeconds(
 }
 
 /** How many sources the batch needs, and the machine-seconds that their preparation takes at most. */
-export function sourcePlan({ sources }: SourceSurvey, { sourcesAtOnce = defaultSourcesAtOnce }: FanoutPolicy) {
+export function sourcePlan({ sources }: Survey, { sourcesAtOnce = defaultSourcesAtOnce }: FanoutPolicy) {
   const prepared = sources.flatMap((source) => (source.kind === 'prepare' ? [source] : []));
   const seconds = prepared.map(({ body, deadlineMs }) => longestMachineSeconds(body.type ?? 'default', deadlineMs));
   return {
@@ -159,16 +158,6 @@ function mostWithin(reservations: ReadonlyMap<number, number>, budgetSeconds: nu
   return items;
 }
 
-/** Checks everything that will be sent, except files. */
-async function checkItem(
-  { place, namedAs: _, put: __, source: ___, ...item }: ItemWish,
-  policy: FanoutPolicy,
-  canKeep: boolean,
-): Promise<void> {
-  const refuse = (why: string) => new ItemsError(place, `${why}.`);
-  await (canKeep ? parseFanoutItem(item, 0, policy, refuse) : itemToSubmit(item, 0, { policy, refuse }));
-}
-
 /** Says which names of settings the items use as such, and which they do not. What runs is said even when quiet. */
 export function sayNamedAs({ namedAs: { settings, data } }: Survey, notices: Pick<Notices, 'notice'>): void {
   const isCommand = ([name]: [string, number]) => commandFieldNames.has(name);
@@ -193,19 +182,15 @@ export function surveyLines(
   const attempts = policy.retries + 1;
   const { mostMachineSeconds: most } = mostOfBatch(survey, policy);
   const { count, prepared, ...plan } = sourcePlan(survey, policy);
-  const cut = (text: string) => (text.length > width - 1 ? `${text.slice(0, width - 2)}…` : text);
+  const preparation = `${plural(prepared, 'source')} to prepare, in at most ${machineTime(plan.mostMachineSeconds)} of machine time, which no budget counts.`;
   return [
     `${plural(items, 'item')} with ${plural(prompts, 'prompt')}, ${formatBytes(promptBytes)}:`,
-    ...first.map(({ id, prompt }) => cut(`  ${oneLine(id)}  ${oneLine(prompt.trim())}`)),
+    ...first.map(({ id, prompt }) => cutToWidth(`  ${oneLine(id)}  ${oneLine(prompt.trim())}`, width - 1)),
     ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
     ...(freshSource === null ? [] : [freshSource]),
     `Up to ${atOnce < Math.min(policy.concurrency, items) ? `${atOnce} at once, because the budget covers no more` : `${policy.concurrency} at once`}, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}. ${endTexts[policy.end]}.`,
     `${plural(count, 'source')}${count > 1 ? `, at most ${plan.atOnce} at once` : ''}; at most ${plural(items * attempts, 'fork')}, and ${items * freeRetries} more if a machine, the service or sandflow fails.`,
-    ...(prepared === 0
-      ? []
-      : [
-          `${plural(prepared, 'source')} to prepare, in at most ${machineTime(plan.mostMachineSeconds)} of machine time, which no budget counts.`,
-        ]),
+    ...(prepared === 0 ? [] : [preparation]),
     `Machine time reserved at once: at most ${machineTime(mostAtOnceSeconds)}. Each fork reserves ${formatDuration(defaultCleanUpMs)} beyond its deadline for its end.`,
     `Machine time in total: at most ${machineTime(mostSeconds * attempts)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}, and ${machineTime(mostSeconds * freeRetries)} more for such failures.`,
     policy.budgetSeconds === null

@@ -130,6 +130,6 @@ describe('a template', () => {
       'f:1: the template uses {{isue}}, but there is no such column. The columns are issue, file.',
     );
     await expect(jsonl('{"a": 1}', template('Fix {{}}'))).rejects.toThrow('without a name');
-    await expect(jsonl('{"a": null}', template('{{a}}'))).rejects.toThrow('f:1: the template produces an empty prompt');
+    await expect(jsonl('{"a": null}', template('{{a}}'))).rejects.toThrow('f:1: the template produces an empty text');
   });
 });

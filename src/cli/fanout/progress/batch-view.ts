@@ -6,8 +6,8 @@ import { createScreenLines } from '../../output/screen-lines.js';
 import { createPaint } from '../../output/terminal.js';
 import { setIn } from '../../output/terminal-safe.js';
 import type { FailuresSeen } from '../results/failed-items.js';
-import { type BoardView, boardLine, boardLines, plainLine } from './board.js';
-import { lineOf } from './line.js';
+import { type BoardView, boardLines, plainLine } from './board.js';
+import { fitted, lineOf } from './line.js';
 import { createProgressRate } from './pace.js';
 import { endedOf, type ItemRow, type KnownItems, noItems } from './shown-items.js';
 
@@ -45,14 +45,10 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
   let saidPhase = '';
   let blockedSince = '';
 
-  const viewOf = (progress: FanoutProgress): BoardView => ({
-    progress,
-    nowMs: now(),
-    perMinute: rate.perMinute(),
-    dollarsPerSecond,
-    failures,
-    running,
-  });
+  const viewOf = (progress: FanoutProgress): BoardView => {
+    const perMinute = rate.perMinute();
+    return { progress, nowMs: now(), perMinute, dollarsPerSecond, failures, running };
+  };
 
   const say = (progress: FanoutProgress) => {
     const line = plainLine(viewOf(progress));
@@ -65,7 +61,7 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
   return {
     looks: !quiet,
     step(text) {
-      screen.show((width) => [boardLine(text, { width, paint })]);
+      screen.show((width) => [fitted([['dim', text]], { width, paint })]);
     },
     show(progress) {
       // A resumed batch has no items until it has read them, those that ended in earlier runs among them.
@@ -89,12 +85,8 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
       failures = all;
       if (screen.enabled || quiet) return;
       for (const { itemId, phase, text } of fresh) {
-        screen.printAbove(
-          `failed ${lineOf(itemId)}: ${[phase, text]
-            .filter((part) => part !== '')
-            .map(lineOf)
-            .join(', ')}`,
-        );
+        const known = [phase, text].filter((part) => part !== '');
+        screen.printAbove(`failed ${lineOf(itemId)}: ${known.map(lineOf).join(', ')}`);
       }
     },
     price(dollars) {

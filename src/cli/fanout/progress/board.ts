@@ -58,16 +58,11 @@ function counterLines(view: BoardView, options: LineOptions): ScreenLine[] {
     .filter((line) => line.width > 0);
 }
 
-/** One line of text, cut to the width. */
-export function boardLine(text: string, options: LineOptions): ScreenLine {
-  return fitted([['dim', text]], options);
-}
-
 /** The progress in one line, for output that cannot be redrawn. Omits values that change every second. */
 export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): string {
   const { progress, perMinute } = view;
   const { counts, throttledUntil } = progress;
-  const left = timeLeftMs(leftOf(counts), perMinute);
+  const left = timeLeftMs(counts.queued + counts.running, perMinute);
   return [
     lineOf(phaseText(progress)),
     `${endedOf(counts)} of ${total(progress)}`,
@@ -77,10 +72,6 @@ export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): stri
     ...(left === null ? [] : [`about ${duration(left)} left`]),
     ...(throttledUntil == null ? [] : ['throttled']),
   ].join(' · ');
-}
-
-function leftOf({ queued, running }: FanoutCounts): number {
-  return queued + running;
 }
 
 function nameOf({ batchId, title }: FanoutProgress): string {
@@ -126,16 +117,14 @@ function countParts(counts: FanoutCounts): Part[] {
   ];
 }
 
-function paceText({ progress, perMinute }: BoardView): string {
-  const left = timeLeftMs(leftOf(progress.counts), perMinute);
+function paceText({ progress: { counts }, perMinute }: BoardView): string {
+  const left = timeLeftMs(counts.queued + counts.running, perMinute);
   return [
-    ...(perMinute === null || !Number.isFinite(perMinute) ? [] : [`${rateText(perMinute)} a minute`]),
+    ...(perMinute === null || !Number.isFinite(perMinute)
+      ? []
+      : [`${perMinute.toFixed(perMinute >= 10 ? 0 : 1)} a minute`]),
     ...(left === null ? [] : [`about ${duration(left)} left`]),
   ].join(' · ');
-}
-
-function rateText(perMinute: number): string {
-  return perMinute >= 10 ? String(Math.round(perMinute)) : perMinute.toFixed(1);
 }
 
 function deadlineText({ progress, nowMs }: BoardView): string {
@@ -186,22 +175,13 @@ export function itemLines(
     ...shownFailed.map((row) => ({ row, age: agoText(ageOf(row, nowMs)) })),
     ...shownRunning.map((row) => ({ row, age: ageOf(row, nowMs) })),
   ];
+  const quarter = Math.floor(options.width / 4);
+  const widest = (title: string, textOf: (one: (typeof cells)[number]) => string, most = quarter) =>
+    Math.max(1, Math.min(most, Math.max(title.length, ...cells.map((one) => displayWidth(textOf(one))))));
   const widths = {
-    itemId: widest(
-      header.itemId,
-      cells.map(({ row }) => lineOf(row.itemId)),
-      Math.min(widestId, Math.floor(options.width / 4)),
-    ),
-    phase: widest(
-      header.phase,
-      cells.map(({ row }) => lineOf(row.phase)),
-      Math.floor(options.width / 4),
-    ),
-    age: widest(
-      header.age,
-      cells.map(({ age }) => age),
-      Math.floor(options.width / 4),
-    ),
+    itemId: widest(header.itemId, ({ row }) => lineOf(row.itemId), Math.min(widestId, quarter)),
+    phase: widest(header.phase, ({ row }) => lineOf(row.phase)),
+    age: widest(header.age, ({ age }) => age),
   };
   const head = `${cell(header.itemId, widths.itemId)}  ${cell(header.phase, widths.phase)}  ${cell(header.age, widths.age)}`;
   const hidden = [
@@ -232,8 +212,4 @@ function ageOf({ since }: ItemRow, nowMs: number): string {
 
 function agoText(age: string): string {
   return age === '' ? '' : `${age} ago`;
-}
-
-function widest(title: string, texts: readonly string[], most: number): number {
-  return Math.max(1, Math.min(most, Math.max(title.length, ...texts.map(displayWidth))));
 }

@@ -37,9 +37,8 @@ export function parseItemGets(texts: readonly string[]): ItemGets {
 
 function placeFor(remote: string, local: string): string {
   if (isAbsolute(local) || leadsOutOfSandbox(local)) {
-    throw new UsageError(
-      `--get: ${local} leads out of the folder of the item. Use a relative path without "..", like report.csv.`,
-    );
+    const why = `--get: ${local} leads out of the folder of the item. Use a relative path without "..", like report.csv.`;
+    throw new UsageError(why);
   }
   const place = posix.normalize(local);
   return place === '.' ? posix.basename(remote) : place;

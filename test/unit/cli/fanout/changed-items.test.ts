@@ -51,7 +51,7 @@ describe('a new template', () => {
     const item = { id: 'a', prompts: [{ prompt: 'old' }], labels: { name: 'Ada' } };
     const made = (template: string) => changed(item, { templates: [template] });
     await expect(made('{{nam}}')).rejects.toThrow(/item a: the template uses {{nam}}.*id, prompt, name/);
-    await expect(made(' ')).rejects.toThrow('empty prompt');
+    await expect(made(' ')).rejects.toThrow('item a: the template produces an empty text');
   });
 });
 
