@@ -20,24 +20,18 @@ export const mostListed = 10_000;
 
 type ListCommand = (options: ListOptions, context: CommandContext) => Promise<void>;
 
-export const printJobs = listCommand(
-  'jobs',
-  async () => (await import('../../workflow-client/list-executions.js')).listJobs,
-  {
-    header: ['JOB', 'STATUS', 'STARTED', 'PROMPT'],
-    idAndText: ({ jobId, prompt }) => [jobId, prompt],
-  },
-);
+export const printJobs = listCommand('jobs', {
+  load: async () => (await import('../../workflow-client/list-executions.js')).listJobs,
+  header: ['JOB', 'STATUS', 'STARTED', 'PROMPT'],
+  idAndText: ({ jobId, prompt }) => [jobId, prompt],
+});
 
-export const printBatches = listCommand(
-  'batches',
-  async () => (await import('../../workflow-client/list-executions.js')).listFanouts,
-  {
-    header: ['BATCH', 'STATUS', 'COMPLETED', 'STARTED', 'TITLE'],
-    idAndText: ({ batchId, title }) => [batchId, title],
-    counts: ({ counts }) => counts && `${counts.completed} of ${counts.items}`,
-  },
-);
+export const printBatches = listCommand('batches', {
+  load: async () => (await import('../../workflow-client/list-executions.js')).listFanouts,
+  header: ['BATCH', 'STATUS', 'COMPLETED', 'STARTED', 'TITLE'],
+  idAndText: ({ batchId, title }) => [batchId, title],
+  counts: ({ counts }) => counts && `${counts.completed} of ${counts.items}`,
+});
 
 /** @throws UsageError */
 export function filterOf(
@@ -59,14 +53,12 @@ export async function addAttributes(options: JsonOption, context: CommandContext
 /** A workflow that completed without a readable outcome has ended, nobody knows how. */
 const statusText = (status: string) => (status === 'completed' ? 'ended' : status);
 
-/**
- * @param name name of the list in JSON and in messages
- * @param load loads the function that reads the list, after the options were checked
- */
+/** @param name name of the list in JSON and in messages */
 function listCommand<Row extends ListedWorkflow>(
   name: string,
-  load: () => Promise<(temporal: Client, options: ListJobsOptions) => Promise<Row[]>>,
   table: {
+    /** Loads the function that reads the list, after the options were checked. */
+    readonly load: () => Promise<(temporal: Client, options: ListJobsOptions) => Promise<Row[]>>;
     readonly header: readonly string[];
     readonly idAndText: (row: Row) => readonly [string, string | null];
     /** Of a batch: how many of its items completed. */
@@ -82,7 +74,7 @@ function listCommand<Row extends ListedWorkflow>(
     if (batch && (given.schedule ?? given.label[0]))
       throw new UsageError('--batch lists items, which have no labels: it cannot be used with --label or --schedule.');
     const filter = { open, failed, batch, sandbox, blocked, after, ...filterOf(given, nowMs) };
-    const read = await load();
+    const read = await table.load();
     const { hasFailed } = await import('../../workflow-client/list-executions.js');
     const found = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
       read(temporal, { deployment, ...filter, limit: limit + 1 }),
@@ -103,7 +95,8 @@ function listCommand<Row extends ListedWorkflow>(
     const colours = (row: Row) =>
       [null, hasFailed(row) ? (row.outcome === 'completed' ? 'yellow' : 'red') : null] as const;
     const none = `No ${name} found.`;
-    printList(io, json, { [name]: rows }, { none, more: { next }, header: table.header, cells, colours, last: 'cut' });
+    const list = { [name]: rows };
+    printList(io, json, { list, none, more: { next }, header: table.header, cells, colours, last: 'cut' });
     if (json) return;
     if (next)
       io.stderr.write(`There are more ${name}: --limit ${Math.min(10 * limit, mostListed)}, or --after ${next}\n`);

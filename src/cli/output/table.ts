@@ -6,6 +6,8 @@ import { createPaint, type Paint } from './terminal.js';
 import { oneLine } from './terminal-safe.js';
 
 export interface ListText<Row> {
+  /** One field: the name of the list in JSON, and its rows. */
+  readonly list: Readonly<Record<string, readonly Row[]>>;
   readonly header: readonly string[];
   readonly cells: (row: Row) => readonly string[];
   /** Further fields of the JSON object. Default: none. */
@@ -37,12 +39,10 @@ export function tableWidth({ isTTY, columns = 80 }: OutputStream): number | unde
   return isTTY ? columns : undefined;
 }
 
-/** @param list an object with one field, whose key is the name of the list in JSON and whose value is the rows */
 export function printList<Row>(
   { stdout, stderr }: Pick<CliIo, 'stdout' | 'stderr'>,
   json: boolean | undefined,
-  list: Readonly<Record<string, readonly Row[]>>,
-  { header, cells, none, last, colours, more }: ListText<Row>,
+  { list, header, cells, none, last, colours, more }: ListText<Row>,
 ): void {
   const rows = Object.values(list).flat();
   if (json) printJson(stdout, { ...list, ...more, error: null });

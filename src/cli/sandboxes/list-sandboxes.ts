@@ -35,25 +35,21 @@ export async function listSandboxes(options: ListSandboxesOptions, context: Comm
     .filter(({ state, name }) => (states.length === 0 || states.includes(state)) && fits(name))
     .sort((a, b) => timeOf(b) - timeOf(a));
   const nowMs = Date.now();
-  printList(
-    io,
-    json,
-    { sandboxes: found.map(sandboxReport) },
-    {
-      none: all.length === 0 ? 'No sandboxes found.' : 'No matching sandboxes found.',
-      header: ['ID', 'NAME', 'STATE', 'AGE', 'TTL LEFT', 'ENVIRONMENT', ...(cost ? ['COST'] : [])],
-      cells: (sandbox) => [
-        sandbox.id,
-        sandbox.name ?? '',
-        sandbox.state,
-        ageText(sandbox.createdAt, nowMs),
-        ttlLeftText(sandbox, nowMs),
-        sandbox.environment ?? '',
-        ...(cost ? [sandbox.cost ? `$${sandbox.cost.dollars.toFixed(2)}` : ''] : []),
-      ],
-      colours: ({ state }) => [null, null, state === 'error' ? 'red' : null],
-    },
-  );
+  printList(io, json, {
+    list: { sandboxes: found.map(sandboxReport) },
+    none: all.length === 0 ? 'No sandboxes found.' : 'No matching sandboxes found.',
+    header: ['ID', 'NAME', 'STATE', 'AGE', 'TTL LEFT', 'ENVIRONMENT', ...(cost ? ['COST'] : [])],
+    cells: (sandbox) => [
+      sandbox.id,
+      sandbox.name ?? '',
+      sandbox.state,
+      ageText(sandbox.createdAt, nowMs),
+      ttlLeftText(sandbox, nowMs),
+      sandbox.environment ?? '',
+      ...(cost ? [sandbox.cost ? `$${sandbox.cost.dollars.toFixed(2)}` : ''] : []),
+    ],
+    colours: ({ state }) => [null, null, state === 'error' ? 'red' : null],
+  });
 }
 
 /** When the sandbox was created, in ms. 0 if unknown, so that the list ends with such sandboxes. */

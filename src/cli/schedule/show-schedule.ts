@@ -116,19 +116,15 @@ export async function printSchedules({ json }: JsonOption, context: CommandConte
     const { listSchedules } = await import('../../workflow-client/schedules/read-schedules.js');
     return listSchedules(temporal, config.deployment);
   });
-  printList(
-    io,
-    json,
-    { schedules },
-    {
-      none: 'No schedules found.',
-      header: ['SCHEDULE', 'STATE', 'NEXT', 'LAST RUN'],
-      cells: ({ name, paused, nextAt: [next], times, lastRun: last }) => [
-        name,
-        paused ? 'paused' : 'on',
-        paused || next === undefined ? '' : inZone(next, times?.zone ?? 'UTC'),
-        last === null ? '' : `${last.id} ${last.outcome ?? ''}`,
-      ],
-    },
-  );
+  printList(io, json, {
+    list: { schedules },
+    none: 'No schedules found.',
+    header: ['SCHEDULE', 'STATE', 'NEXT', 'LAST RUN'],
+    cells: ({ name, paused, nextAt: [next], times, lastRun: last }) => [
+      name,
+      paused ? 'paused' : 'on',
+      paused || next === undefined ? '' : inZone(next, times?.zone ?? 'UTC'),
+      last === null ? '' : `${last.id} ${last.outcome ?? ''}`,
+    ],
+  });
 }

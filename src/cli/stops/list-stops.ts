@@ -32,24 +32,20 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
     return openStops(sandboxes, reports);
   });
   const nowMs = Date.now();
-  printList(
-    io,
-    options.json,
-    { stops: all.filter(fits(filter, nowMs)) },
-    {
-      none: all.length === 0 ? 'No open stops.' : 'No matching open stops.',
-      header: ['SANDBOX', 'NAME', 'STATUS', 'FOR', 'WAITING', 'CREATED BY', 'LAST ERROR'],
-      cells: (stop) => [
-        stop.sandboxId,
-        stop.name ?? '',
-        stop.status,
-        ageText(stop.since, nowMs) || '?',
-        stop.waiting === null ? '?' : String(stop.waiting),
-        stop.createdBy ?? '',
-        stop.error ?? '',
-      ],
-    },
-  );
+  printList(io, options.json, {
+    list: { stops: all.filter(fits(filter, nowMs)) },
+    none: all.length === 0 ? 'No open stops.' : 'No matching open stops.',
+    header: ['SANDBOX', 'NAME', 'STATUS', 'FOR', 'WAITING', 'CREATED BY', 'LAST ERROR'],
+    cells: (stop) => [
+      stop.sandboxId,
+      stop.name ?? '',
+      stop.status,
+      ageText(stop.since, nowMs) || '?',
+      stop.waiting === null ? '?' : String(stop.waiting),
+      stop.createdBy ?? '',
+      stop.error ?? '',
+    ],
+  });
 }
 
 export interface OpenStop {

@@ -12,16 +12,12 @@ export async function listRegistrations({ json }: JsonOption, context: CommandCo
   const { webhooks } = await withService(context, ({ reads }) => reads.listWebhooks());
   // Show only the fields that are known to contain no secret.
   const shown = webhooks.map(({ id, name, url, events }) => ({ id, name: name ?? null, url, events }));
-  printList(
-    context.io,
-    json,
-    { webhooks: shown },
-    {
-      none: 'No webhooks found.',
-      header: ['ID', 'NAME', 'URL', 'EVENTS'],
-      cells: ({ id, name, url, events }) => [id, name ?? '', url, events.join(',')],
-    },
-  );
+  printList(context.io, json, {
+    list: { webhooks: shown },
+    none: 'No webhooks found.',
+    header: ['ID', 'NAME', 'URL', 'EVENTS'],
+    cells: ({ id, name, url, events }) => [id, name ?? '', url, events.join(',')],
+  });
 }
 
 export async function rotateRegistration(

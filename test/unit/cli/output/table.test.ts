@@ -20,7 +20,7 @@ it('a list has the colours of its cells on a terminal, and its last cell is cut 
       ['b', 'completed', 'p'],
     ];
     const colours = ([, status]: string[]) => [null, status === 'failed' ? 'red' : null] as const;
-    printList({ stdout: createTerminal(stdout), stderr: stdout }, false, { jobs: rows }, { ...list, colours });
+    printList({ stdout: createTerminal(stdout), stderr: stdout }, false, { list: { jobs: rows }, ...list, colours });
     return text.split('\n').slice(1, 3);
   };
   const plain = ['a    failed     a prompt that…', 'b    completed  p'];
@@ -38,7 +38,13 @@ describe('a list on a terminal', () => {
   const written = (columns: number, { rows = sandboxes, isTTY = true, last = undefined as 'cut' | undefined } = {}) => {
     let text = '';
     const stdout = { isTTY, columns, write: (part: string | Uint8Array) => (text += part) };
-    printList({ stdout, stderr: stdout }, false, { rows }, { none: '', header: titles, cells: (row) => row, last });
+    printList({ stdout, stderr: stdout }, false, {
+      list: { rows },
+      none: '',
+      header: titles,
+      cells: (row) => row,
+      last,
+    });
     return text.trimEnd().split('\n');
   };
 
@@ -127,7 +133,12 @@ describe('a table on a terminal of 80 columns', () => {
   ])('is fitted by the lists (a terminal: %s)', (isTTY, lines) => {
     let out = '';
     const stream = { isTTY, columns: 80, write: (text: string | Uint8Array) => (out += text) };
-    printList({ stdout: stream, stderr: stream }, false, { rows: narrow }, { header, cells: (row) => row, none: '' });
+    printList({ stdout: stream, stderr: stream }, false, {
+      list: { rows: narrow },
+      header,
+      cells: (row) => row,
+      none: '',
+    });
     expect(out.trimEnd().split('\n')).toHaveLength(1 + lines);
   });
 });
