@@ -42,7 +42,9 @@ const run = promisify(execFile);
 const root = process.cwd();
 const patches = resolve('test/world/defects');
 /** What a build of the world needs. */
-const sources = ['src', 'workflows', 'activities', 'bench', 'test', 'tsconfig.json', 'package.json'];
+const sources = [
+  ...['src', 'workflows', 'activities', 'local-service', 'bench', 'test', 'tsconfig.json', 'package.json'],
+];
 
 interface Found {
   readonly defect: string;
