@@ -25,11 +25,13 @@ export function requireWatch(options: {
 }
 
 /**
+ * Also the parser of an argument.
  * @param option name of the option; undefined for a positional argument
+ * @returns the same id
  * @throws UsageError unless `id` is the id of a sandbox
  */
-export function requireSandboxId(id: string, option?: string): void {
-  if (isSandboxId(id)) return;
+export function requireSandboxId(id: string, option?: string): string {
+  if (isSandboxId(id)) return id;
   const wrong = /^bx_[0-9a-z]{8}$/.test(id)
     ? [...id.slice(3)].find((one) => !sandboxIdAlphabet.includes(one))
     : undefined;

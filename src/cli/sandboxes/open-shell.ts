@@ -6,7 +6,7 @@ import { homeFolder } from '../../os/home-folder.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';
-import { requireSandboxId, UsageError } from '../usage-error.js';
+import { UsageError } from '../usage-error.js';
 import type { SshOptions } from './options.js';
 
 /** The private keys that OpenSSH tries, newest kind first. */
@@ -24,7 +24,6 @@ export async function openShell(
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  requireSandboxId(sandboxId);
   const { privateKeyFile, publicKey } = await findKey(identity, io.cwd);
   const signal = io.interrupted;
   const endpoint = await withService(context, async ({ service, reads }) => {

@@ -1,4 +1,5 @@
 import { collect, type OptionsOf, type Parent } from '../command.js';
+import { requireSandboxId } from '../usage-error.js';
 
 export const declareSandboxes = (parent: Parent) =>
   parent
@@ -15,7 +16,7 @@ export const declareShow = (parent: Parent) =>
   parent
     .command('show')
     .description('Show a sandbox: its state, machine, environment, snapshot and last stop')
-    .argument('<sandbox>', 'id of the sandbox')
+    .argument('<sandbox>', 'id of the sandbox', requireSandboxId)
     .option('--json', 'print one JSON object on stdout');
 
 const execHelp = `
@@ -29,7 +30,7 @@ export const declareExec = (parent: Parent) =>
   parent
     .command('exec')
     .description('Run a command in a sandbox, and print its output')
-    .argument('<sandbox>', 'id of the sandbox')
+    .argument('<sandbox>', 'id of the sandbox', requireSandboxId)
     .argument('<command...>', "the command, after --, like 'ls out | wc -l'")
     .option('--cwd <folder>', 'where to run it (default: the working directory of the sandbox)')
     .option('--timeout <duration>', 'how long it may run', '2m')
@@ -46,7 +47,7 @@ export const declareSsh = (parent: Parent) =>
   parent
     .command('ssh')
     .description('Register your SSH key with a sandbox, and log in by OpenSSH')
-    .argument('<sandbox>', 'id of the sandbox')
+    .argument('<sandbox>', 'id of the sandbox', requireSandboxId)
     .argument('[arguments...]', 'after --: more arguments of ssh, such as a command')
     .option('--identity <file>', 'your private key, with its .pub beside it (default: the first usual one in ~/.ssh)');
 

@@ -4,7 +4,6 @@ import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';
 import { formatDuration, ofThisProcess, parseDurationMs } from '../units.js';
-import { requireSandboxId } from '../usage-error.js';
 import type { ExecOptions } from './options.js';
 
 /** What the service may need, beyond the command itself, to answer, in ms. */
@@ -22,7 +21,6 @@ export async function runInSandbox(
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  requireSandboxId(sandboxId);
   const limitMs = parseDurationMs(timeout, '--timeout', ofThisProcess);
   const [line = ''] = words;
   const body = {

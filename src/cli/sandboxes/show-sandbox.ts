@@ -5,7 +5,6 @@ import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { setIn } from '../output/terminal-safe.js';
 import { ageText, formatAge } from '../units.js';
-import { requireSandboxId } from '../usage-error.js';
 
 /** Fields that `--json` prints. They are known to contain no secret. */
 const shown = [
@@ -27,7 +26,6 @@ export function sandboxReport(sandbox: Sandbox): SandboxReport {
 
 export async function showSandbox(sandboxId: string, options: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
-  requireSandboxId(sandboxId);
   const signal = io.interrupted;
   const { sandbox } = await withService(context, ({ reads }) => reads.getSandbox(sandboxId, { signal }));
   if (options.json) return printJson(io.stdout, { sandbox: sandboxReport(sandbox), error: null });

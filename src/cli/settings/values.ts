@@ -21,10 +21,7 @@ const readers: Readonly<Partial<Record<Kind, (text: string, setting: CommandSett
   budget: (text, { flag }) => Math.floor(parseDurationMs(text, flag, anyLength) / 1_000),
   count: (text, { flag, least = 0, most = Number.MAX_SAFE_INTEGER, option }) =>
     parseCount(text, flag, least, option.most ?? most),
-  sandbox(text, { flag }) {
-    requireSandboxId(text, flag);
-    return text;
-  },
+  sandbox: (text, { flag }) => requireSandboxId(text, flag),
   notify: (text) => notifyTargetOf(text),
 };
 

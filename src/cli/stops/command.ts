@@ -1,5 +1,4 @@
 import { type AddCommand, lazily } from '../command.js';
-import { requireSandboxId } from '../usage-error.js';
 import { declareExplain, declareList, declareStop, declareStops, declareSweep } from './options.js';
 
 /** `sandflow stop`: stops sandboxes and confirms that they are stopped. */
@@ -17,9 +16,5 @@ export const addStops: AddCommand = (parent, context) => {
   const stops = declareStops(parent);
   declareList(stops).action(lazily(context, async () => (await import('./list-stops.js')).listStops));
   declareSweep(stops).action(lazily(context, async () => (await import('./sweep-stops.js')).sweepStops));
-  declareExplain(stops).action(async (sandboxId, options) => {
-    requireSandboxId(sandboxId);
-    const { showExplanation } = await import('./show-explanation.js');
-    context.exitCode = await showExplanation(sandboxId, options, context);
-  });
+  declareExplain(stops).action(lazily(context, async () => (await import('./show-explanation.js')).showExplanation));
 };

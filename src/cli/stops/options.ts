@@ -1,4 +1,5 @@
 import { collect, type OptionsOf, type Parent } from '../command.js';
+import { requireSandboxId } from '../usage-error.js';
 
 export const declareStops = (parent: Parent) => parent.command('stops').description('List open stops, or explain one');
 
@@ -58,7 +59,7 @@ export const declareExplain = (parent: Parent) =>
   parent
     .command('explain')
     .description("Explain the state of a sandbox's last stop, and what happens next")
-    .argument('<sandbox>', 'id of the sandbox')
+    .argument('<sandbox>', 'id of the sandbox', requireSandboxId)
     .option('--json', 'print one JSON object on stdout');
 
 const sweepHelp = `

@@ -1,4 +1,7 @@
+import { idPatterns } from '../../contract/workflow-safe/ids.js';
 import { jsonCommand, type OptionsOf, type Parent } from '../command.js';
+import { programName } from '../program-name.js';
+import { UsageError } from '../usage-error.js';
 
 export const declareWebhooks = (parent: Parent) =>
   parent.command('webhooks').description('Register the bridge with the service, and manage webhooks');
@@ -39,18 +42,18 @@ Exit codes:
 
 export const declareList = (parent: Parent) => jsonCommand(parent, 'list', 'List the webhooks of the account');
 
-export const declareRotate = (parent: Parent) =>
-  parent
-    .command('rotate')
-    .description('Replace the secret of a webhook; the bridge accepts the previous one until the next rotation')
-    .argument('<webhook>', 'id of the webhook')
-    .option('--json', 'print one JSON object on stdout');
+function requireWebhookId(webhookId: string): string {
+  if (idPatterns.webhook.test(webhookId)) return webhookId;
+  throw new UsageError(`"${webhookId}" is not a webhook id. \`${programName} webhooks list\` lists them.`);
+}
 
-export const declareDelete = (parent: Parent) =>
-  parent
-    .command('delete')
-    .description('Delete a webhook and its queued deliveries')
-    .argument('<webhook>', 'id of the webhook')
-    .option('--json', 'print one JSON object on stdout');
+const withId = (parent: Parent, name: string, description: string) =>
+  jsonCommand(parent, name, description).argument('<webhook>', 'id of the webhook', requireWebhookId);
+
+const rotateText = 'Replace the secret of a webhook; the bridge accepts the previous one until the next rotation';
+
+export const declareRotate = (parent: Parent) => withId(parent, 'rotate', rotateText);
+
+export const declareDelete = (parent: Parent) => withId(parent, 'delete', 'Delete a webhook and its queued deliveries');
 
 export type ConnectBridgeOptions = OptionsOf<typeof declareConnect>;

@@ -1,12 +1,9 @@
 /** `sandflow webhooks list`, `rotate` and `delete`. */
 
-import { idPatterns } from '../../contract/workflow-safe/ids.js';
 import type { CommandContext, JsonOption } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
-import { programName } from '../program-name.js';
-import { UsageError } from '../usage-error.js';
 
 export async function listRegistrations({ json }: JsonOption, context: CommandContext): Promise<void> {
   const { webhooks } = await withService(context, ({ reads }) => reads.listWebhooks());
@@ -26,7 +23,6 @@ export async function rotateRegistration(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  requireWebhookId(webhookId);
   const secretFile = await withService(context, async ({ service, config: { webhookSecretFile } }) => {
     const { rotateWebhook } = await import('../../bridge/index.js');
     await rotateWebhook(service, webhookId, { secretFile: webhookSecretFile });
@@ -42,13 +38,7 @@ export async function deleteRegistration(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  requireWebhookId(webhookId);
   await withService(context, ({ service }) => service.deleteWebhook(webhookId));
   if (json) printJson(io.stdout, { webhookId, deleted: true, error: null });
   else io.stderr.write(`Deleted webhook ${webhookId}. A delivery in progress can still arrive.\n`);
-}
-
-function requireWebhookId(webhookId: string): void {
-  if (idPatterns.webhook.test(webhookId)) return;
-  throw new UsageError(`"${webhookId}" is not a webhook id. \`${programName} webhooks list\` lists them.`);
 }
