@@ -5,12 +5,7 @@
  */
 import type { Server, Socket } from 'node:net';
 
-export interface Strangers {
-  /** The connections without a login, the one that asked last at the end. */
-  readonly open: ReadonlySet<Socket>;
-  /** Call it after a login. From then on the connection does not count, and is never closed for others. Safe to repeat. */
-  admit(socket: Socket): void;
-}
+export type Strangers = Readonly<ReturnType<typeof boundStrangers>>;
 
 /**
  * Closes a connection when more than `most` are open without a login: the one whose last request is the oldest, where a
@@ -18,7 +13,7 @@ export interface Strangers {
  * of this peer.
  * @param server any server; of an HTTP server it counts requests too
  */
-export function boundStrangers(server: Server, { most }: { readonly most: number }): Strangers {
+export function boundStrangers(server: Server, { most }: { readonly most: number }) {
   const open = new Set<Socket>();
   const met = new WeakSet<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -33,7 +28,12 @@ export function boundStrangers(server: Server, { most }: { readonly most: number
   server.on('request', ({ socket }: { readonly socket: Socket }) => {
     if (open.delete(socket)) open.add(socket);
   });
-  return { open, admit: (socket) => void open.delete(socket) };
+  return {
+    /** The connections without a login, the one that asked last at the end. */
+    open: open as ReadonlySet<Socket>,
+    /** Call it after a login. From then on the connection does not count, and is never closed for others. Safe to repeat. */
+    admit: (socket: Socket) => void open.delete(socket),
+  };
 }
 
 function firstToLeave(open: ReadonlySet<Socket>): Socket | undefined {

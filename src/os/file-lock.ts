@@ -11,27 +11,14 @@ import { makeFoldersSync } from './make-folders.js';
 
 const pollMs = 100;
 
-export interface FileLock {
-  /**
-   * Releases the lock. Repeating it changes nothing. The file is not deleted: one process could hold the lock on the
-   * deleted file, and another on a new one.
-   */
-  release(): void;
-}
-
-export interface AcquireOptions {
-  /** Called once, if the lock is already held. */
-  readonly onWait?: () => void;
-  /** Ends the wait. */
-  readonly signal?: AbortSignal;
-}
+export type FileLock = NonNullable<ReturnType<typeof tryAcquireFileLock>>;
 
 /**
  * Takes the lock on `path` if it is free; creates the file and its directory.
  * @returns the lock; undefined if this process or another holds it
  * @throws SandflowError `file_not_writable`
  */
-export function tryAcquireFileLock(path: string): FileLock | undefined {
+export function tryAcquireFileLock(path: string) {
   let database: Database.Database;
   try {
     makeFoldersSync(dirname(path), { mode: 0o700 });
@@ -46,15 +33,25 @@ export function tryAcquireFileLock(path: string): FileLock | undefined {
     if (isBusy(error)) return undefined;
     throw notWritable(path, error);
   }
-  return { release: () => void (database.open && database.close()) };
+  return {
+    /**
+     * Releases the lock. Repeating it changes nothing. The file is not deleted: one process could hold the lock on the
+     * deleted file, and another on a new one.
+     */
+    release: () => void (database.open && database.close()),
+  };
 }
 
 /**
  * Takes the lock on `path`, waiting for its holder.
+ * @param options.onWait called once, if the lock is already held
+ * @param options.signal ends the wait
  * @throws SandflowError `file_not_writable`; the reason of the signal
  */
-export async function acquireFileLock(path: string, options: AcquireOptions = {}): Promise<FileLock> {
-  const { onWait, signal } = options;
+export async function acquireFileLock(
+  path: string,
+  { onWait, signal }: { readonly onWait?: () => void; readonly signal?: AbortSignal } = {},
+): Promise<FileLock> {
   let waited = false;
   for (;;) {
     const lock = tryAcquireFileLock(path);
@@ -71,11 +68,6 @@ function isBusy(error: unknown): boolean {
 }
 
 function notWritable(path: string, cause: unknown): SandflowError {
-  return new SandflowError(
-    'file_not_writable',
-    `${path} cannot be written: check the owner and mode of its directory, and that its disk has room.`,
-    {
-      cause,
-    },
-  );
+  const mend = 'check the owner and mode of its directory, and that its disk has room.';
+  return new SandflowError('file_not_writable', `${path} cannot be written: ${mend}`, { cause });
 }

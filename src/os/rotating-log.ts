@@ -6,21 +6,13 @@ import { makeFoldersSync } from './make-folders.js';
 const defaultMaxBytes = 5 * 1024 * 1024;
 const tailCharacters = 4000;
 
-export interface RotatingLog {
-  readonly path: string;
-  write(chunk: string | Uint8Array): void;
-  /** The end of the text that this process has written, for error messages. */
-  tail(): string;
-  /** Closes the log. Repeating it changes nothing; later writes are dropped. */
-  close(): void;
-}
+export type RotatingLog = ReturnType<typeof openRotatingLog>;
 
 /**
  * Opens the log for appending, mode 600, and creates its directory. `maxBytes` is the size at which the log rotates;
  * default: 5 MiB. If the disk is full, lines are dropped and the caller gets no error.
  */
-export function openRotatingLog(path: string, options: { readonly maxBytes?: number } = {}): RotatingLog {
-  const { maxBytes = defaultMaxBytes } = options;
+export function openRotatingLog(path: string, { maxBytes = defaultMaxBytes }: { readonly maxBytes?: number } = {}) {
   makeFoldersSync(dirname(path), { mode: 0o700 });
   let file: number | undefined = openSync(path, 'a', 0o600);
   let size = fstatSync(file).size;
@@ -35,7 +27,7 @@ export function openRotatingLog(path: string, options: { readonly maxBytes?: num
 
   return {
     path,
-    write(chunk) {
+    write(chunk: string | Uint8Array): void {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       tail = (tail + Buffer.from(bytes).toString('utf8')).slice(-tailCharacters);
       if (file === undefined) return;
@@ -43,17 +35,15 @@ export function openRotatingLog(path: string, options: { readonly maxBytes?: num
         if (size > 0 && size + bytes.length > maxBytes) rotate();
         size += writeSync(file, bytes);
       } catch (error) {
-        if (!isSystemError(error)) throw error;
+        if (!(error instanceof Error && 'syscall' in error)) throw error;
       }
     },
+    /** The end of the text that this process has written, for error messages. */
     tail: () => tail,
-    close() {
+    /** Closes the log. Repeating it changes nothing; later writes are dropped. */
+    close(): void {
       if (file !== undefined) closeSync(file);
       file = undefined;
     },
   };
-}
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
 }

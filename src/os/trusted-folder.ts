@@ -116,27 +116,17 @@ async function problemInside(folder: string, others: boolean): Promise<string | 
 /** The most links that Linux follows in one path. */
 const maxLinks = 40;
 
-interface PathStep {
-  readonly path: string;
-  readonly stats: Stats;
-}
-
-export interface Walk {
-  /** Every part of the path from the root on, including links and the parts of their targets. */
-  readonly steps: readonly PathStep[];
-  /** The path without links; undefined if a part of it does not exist. */
-  readonly real: string | undefined;
-}
-
 /**
  * Collects every folder and link that a path leads through. Anyone who may change one of them decides where the path
  * leads.
  * @param path absolute
+ * @returns `steps`: every part of the path from the root on, including links and the parts of their targets. `real`: the
+ *   path without links; undefined if a part of it does not exist
  * @throws errors of `lstat` and `readlink`; a missing part ends the walk instead
  */
-async function walkPath(path: string): Promise<Walk> {
+async function walkPath(path: string) {
   const { root } = parse(path);
-  const steps: PathStep[] = [{ path: root, stats: await lstat(root) }];
+  const steps: { readonly path: string; readonly stats: Stats }[] = [{ path: root, stats: await lstat(root) }];
   const rest = partsOf(path.slice(root.length));
   let at = root;
   for (let links = 0; rest.length > 0; ) {

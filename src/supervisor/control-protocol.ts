@@ -75,6 +75,7 @@ const stackStatusSchema = z.object({
   stack: stackDescriptionSchema.nullable(),
   /** Process ids of the parts by name; null while a part restarts. */
   parts: z.record(z.string(), z.number().nullable()),
+  /** `since`: when it connected, in ISO 8601. */
   clients: z.array(clientSchema.extend({ since: z.string() })),
   /** Number of open workflows without those that deliver notifications; null if Temporal does not answer. */
   openJobs: z.number().nullable(),

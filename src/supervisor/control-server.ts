@@ -8,7 +8,6 @@ import { writePrivateFile } from '../os/private-file.js';
 import {
   type Ask,
   asks,
-  type ClientProgram,
   clientSchema,
   controlVersion,
   createNonce,
@@ -39,20 +38,7 @@ const maxUnidentifiedConnections = 64;
 /** Maximum number of earlier progress lines that a client gets if it joins during the start. */
 const keptProgressLines = 20;
 
-export interface ControlServer {
-  /** The clients that are connected now. */
-  clients(): readonly ConnectedClient[];
-  progress(line: string): void;
-  ready(stack: StackDescription): void;
-  failed(code: string, message: string): void;
-  /** Removes the state file and disconnects all clients. Safe to repeat. */
-  close(): Promise<void>;
-}
-
-export interface ConnectedClient extends ClientProgram {
-  /** When it connected, in ISO 8601. */
-  readonly since: string;
-}
+export type ControlServer = Awaited<ReturnType<typeof openControlServer>>;
 
 export interface ControlServerOptions {
   /** A digest of the settings. A client with other settings is turned away. */
@@ -62,12 +48,9 @@ export interface ControlServerOptions {
 }
 
 /** Starts the server and writes the state file by which clients find it. The caller holds the supervisor's lock. */
-export async function openControlServer(
-  stateFile: string,
-  { settings, answer }: ControlServerOptions,
-): Promise<ControlServer> {
+export async function openControlServer(stateFile: string, { settings, answer }: ControlServerOptions) {
   const token = createNonce();
-  const clients = new Map<Socket, ConnectedClient>();
+  const clients = new Map<Socket, StackStatus['clients'][number]>();
   const messages: ServerMessage[] = [];
 
   const sayStatus = async (socket: Socket, ask: Ask) => {
@@ -122,11 +105,13 @@ export async function openControlServer(
     await closed;
   };
   return {
+    /** The clients that are connected now. */
     clients: () => [...clients.values()],
-    progress: (line) => broadcast({ type: 'progress', line }),
-    ready: (stack) => broadcast({ type: 'ready', stack }),
-    failed: (code, message) => broadcast({ type: 'failed', code, message }),
-    close() {
+    progress: (line: string) => broadcast({ type: 'progress', line }),
+    ready: (stack: StackDescription) => broadcast({ type: 'ready', stack }),
+    failed: (code: string, message: string) => broadcast({ type: 'failed', code, message }),
+    /** Removes the state file and disconnects all clients. Safe to repeat. */
+    close(): Promise<void> {
       closing ??= close();
       return closing;
     },

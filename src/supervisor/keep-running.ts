@@ -14,13 +14,7 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-export interface KeptService {
-  readonly name: string;
-  /** URL at the first start. A restarted service serves at the same URL. */
-  readonly url: string | undefined;
-  pid(): number | undefined;
-  stop(): Promise<void>;
-}
+export type KeptService = Readonly<Awaited<ReturnType<typeof keepRunning>>>;
 
 export interface KeepRunningOptions {
   readonly name: string;
@@ -35,7 +29,7 @@ export interface KeepRunningOptions {
  * Starts the service, and restarts it whenever it ends: after 0.2 s, doubling up to 5 s.
  * @throws the error of the first start, so that the caller learns why the stack cannot start
  */
-export async function keepRunning(options: KeepRunningOptions): Promise<KeptService> {
+export async function keepRunning(options: KeepRunningOptions) {
   const { name, start, log, signal } = options;
   const stopping = new AbortController();
   let current = await start(signal);
@@ -76,9 +70,10 @@ export async function keepRunning(options: KeepRunningOptions): Promise<KeptServ
 
   return {
     name,
+    /** URL at the first start. A restarted service serves at the same URL. */
     url,
     pid: () => current.pid,
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await current.stop();
       await watching;

@@ -16,19 +16,12 @@ const portsSchema = z
   .object({ temporal: port, temporalUi: port, temporalUiHost: loopback, localService: port, bridge: port })
   .catch({});
 
-export interface StackPorts {
-  readonly temporal: number;
-  readonly temporalUi: number;
-  /** The loopback address of Temporal's UI, which a web page must not be able to guess. */
-  readonly temporalUiHost: string;
-  readonly localService: number;
-  readonly bridge: number;
-}
+export type StackPorts = Readonly<Awaited<ReturnType<typeof choosePorts>>>;
 
 /**
  * Keeps each port of the file that is still free, and replaces each port that is not. A corrupt file counts as missing.
  */
-export async function choosePorts(path: string): Promise<StackPorts> {
+export async function choosePorts(path: string) {
   const kept = portsSchema.parse((await readJsonFile(path)) ?? {});
   const taken = new Set<number>();
   const choose = async (preferred: number | undefined, host?: string) => {
@@ -42,6 +35,7 @@ export async function choosePorts(path: string): Promise<StackPorts> {
   const ports = {
     temporal: await choose(kept.temporal),
     temporalUi: await choose(kept.temporalUi, temporalUiHost),
+    /** The loopback address of Temporal's UI, which a web page must not be able to guess. */
     temporalUiHost,
     localService: await choose(kept.localService),
     bridge: await choose(kept.bridge),

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../config.js';
 import type { Ask, StackStatus } from './control-protocol.js';
-import type { ConnectedClient } from './control-server.js';
 import { activeSchedules, countOpenWork, openDeliveries, openJobs } from './open-work.js';
 import { removeStackRecord, type StackRecord, writeStackRecord } from './stack-record.js';
 import type { Stack } from './start-stack.js';
@@ -14,31 +13,18 @@ const answerWithinMs = 2_000;
 /** How often the record of the stack says again what is open, in ms. */
 const recordEveryMs = 15_000;
 
-export interface StackWatch {
-  /** Aborted once a command has ended the stack. */
-  readonly ended: AbortSignal;
-  answer(ask: Ask): Promise<StackStatus>;
-  /** The stack is ready; `temporal` answers until the stack ends. */
-  ready(stack: Stack, temporal: Client): void;
-  /** Resolves when the stack has been idle for long enough and nobody has asked to keep it, or at the abort. */
-  untilIdle(signal: AbortSignal): Promise<void>;
-  /** Removes the record of a stack that ends in order. If it is kept, or jobs are open, only `down` is such an end. */
-  close(): Promise<void>;
-}
+export type StackWatch = ReturnType<typeof createStackWatch>;
 
 interface StackWatchOptions {
   readonly foreground: boolean;
   /** The clients that are connected now. */
-  readonly clients: () => readonly ConnectedClient[];
+  readonly clients: () => StackStatus['clients'];
   readonly recordFile: string;
   /** What the stack before left, if it did not end in order. */
   readonly earlier: StackRecord | undefined;
 }
 
-export function createStackWatch(
-  config: Config,
-  { foreground, clients, recordFile, earlier }: StackWatchOptions,
-): StackWatch {
+export function createStackWatch(config: Config, { foreground, clients, recordFile, earlier }: StackWatchOptions) {
   const startedAt = new Date().toISOString();
   const end = new AbortController();
   let running: { readonly stack: Stack; readonly temporal: Client } | undefined;
@@ -76,7 +62,7 @@ export function createStackWatch(
       endsAt: kept || foreground ? null : endsAt,
       stack: running?.stack.description ?? null,
       parts: Object.fromEntries(pids.map(([name, pid]) => [name, pid ?? null])),
-      clients: [...clients()],
+      clients: clients(),
       ...(await open()),
     };
   };
@@ -106,8 +92,9 @@ export function createStackWatch(
   };
 
   return {
-    ended: end.signal,
-    async answer(ask) {
+    /** Aborted once a command has ended the stack. */
+    ended: end.signal as AbortSignal,
+    async answer(ask: Ask): Promise<StackStatus> {
       // A foreground stack ends with its command, whoever asks.
       if (ask === 'keep' && !foreground) {
         kept = true;
@@ -121,10 +108,12 @@ export function createStackWatch(
       await close();
       return { ...told, state: 'ending' };
     },
-    ready(stack, temporal) {
+    /** The stack is ready; `temporal` answers until the stack ends. */
+    ready(stack: Stack, temporal: Client): void {
       running = { stack, temporal };
     },
-    async untilIdle(signal) {
+    /** Resolves when the stack has been idle for long enough and nobody has asked to keep it, or at the abort. */
+    async untilIdle(signal: AbortSignal): Promise<void> {
       if (!running) return;
       const { temporal } = running;
       const { idleMs } = config;
@@ -141,6 +130,7 @@ export function createStackWatch(
       });
       if (isIdle) openAtLast = 0;
     },
+    /** Removes the record of a stack that ends in order. If it is kept, or jobs are open, only `down` is such an end. */
     close,
   };
 }

@@ -46,16 +46,10 @@ export interface StartStackOptions extends Pick<KeepTemporalOptions, 'onProgress
   readonly onLateBridge?: (stack: StackDescription) => void;
 }
 
-export interface Stack {
-  /** Changes when the bridge starts later. */
-  readonly description: StackDescription;
-  /** Process ids of the parts that run now, by name. */
-  pids(): Readonly<Record<string, number | undefined>>;
-  stop(): Promise<void>;
-}
+export type Stack = Readonly<Awaited<ReturnType<typeof startStack>>>;
 
 /** @throws SandflowError of the part that does not start, after all parts that had started have ended */
-export async function startStack(config: Config, options: StartStackOptions): Promise<Stack> {
+export async function startStack(config: Config, options: StartStackOptions) {
   requireProc();
   await requireTemporal(config, { signal: options.signal });
   const paths = stackPaths(config.home);
@@ -127,9 +121,11 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
       };
     }
     return {
+      /** Changes when the bridge starts later. */
       get description() {
         return description;
       },
+      /** Process ids of the parts that run now, by name. */
       pids: () => Object.fromEntries(running.map((service) => [service.name, service.pid()])),
       stop,
     };

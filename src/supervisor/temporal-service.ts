@@ -6,14 +6,9 @@ import type { Config } from '../config.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { type EmbeddedServer, startEmbeddedServer } from '../temporal-server/embedded.js';
 import { findTemporalServer } from '../temporal-server/find.js';
-import { type KeptService, keepRunning } from './keep-running.js';
+import { keepRunning } from './keep-running.js';
 import type { StackPorts } from './ports.js';
 import { stackPaths } from './stack-paths.js';
-
-interface KeptTemporal extends KeptService {
-  readonly address: string;
-  readonly namespace: string;
-}
 
 export interface KeepTemporalOptions {
   readonly ports: StackPorts;
@@ -27,7 +22,7 @@ export interface KeepTemporalOptions {
  * Finds, downloads or builds a server, starts it with its state in a file, and keeps it running at the same address.
  * @throws SandflowError `temporal_server_missing`, `disk_full`, `temporal_start_failed`
  */
-export async function keepTemporal(config: Config, options: KeepTemporalOptions): Promise<KeptTemporal> {
+export async function keepTemporal(config: Config, options: KeepTemporalOptions) {
   const { onProgress, log, signal, ports } = options;
   const { cacheDirectory, home } = config;
   const binary = await findTemporalServer({ cacheDirectory, onProgress, signal });

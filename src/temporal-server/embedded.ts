@@ -42,23 +42,14 @@ export interface EmbeddedServerOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface EmbeddedServer {
-  readonly address: string;
-  readonly namespace: string;
-  readonly uiUrl: string | undefined;
-  readonly pid: number;
-  /** Resolves when the process has ended, with its exit code or null after a signal. */
-  readonly exited: Promise<number | null>;
-  /** Ends the server and waits for it. Repeating it changes nothing. */
-  stop(): Promise<void>;
-}
+export type EmbeddedServer = Readonly<Awaited<ReturnType<typeof startEmbeddedServer>>>;
 
 /**
  * Starts a server on the loopback interface and waits until it answers for its namespace. It dies with this process. A
  * port that is in use is not an error; another one is used.
  * @throws SandflowError `temporal_start_failed` with the end of the server's output
  */
-export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
+export async function startEmbeddedServer(options: EmbeddedServerOptions) {
   const log = openRotatingLog(options.logFile);
   try {
     for (let attempt = 1; ; attempt += 1) {
@@ -73,10 +64,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
 }
 
 /** @returns `port_taken` or `ended` if the process ended early, for example because another process has taken a port */
-async function tryStart(
-  options: EmbeddedServerOptions,
-  log: RotatingLog,
-): Promise<EmbeddedServer | 'port_taken' | 'ended'> {
+async function tryStart(options: EmbeddedServerOptions, log: RotatingLog) {
   const { binary, databaseFile, namespace = 'default', uiPort: wantedUiPort = false, uiHost = '127.0.0.1' } = options;
   const port = await freePort(options.port === undefined ? [] : [options.port]);
   const uiPort = wantedUiPort === false ? undefined : await freePort(wantedUiPort === 0 ? [] : [wantedUiPort], uiHost);
@@ -117,7 +105,9 @@ async function tryStart(
     namespace,
     uiUrl: uiPort === undefined ? undefined : `http://${uiHost}:${uiPort}`,
     pid: child.pid,
+    /** Resolves when the process has ended, with its exit code or null after a signal. */
     exited,
+    /** Ends the server and waits for it. Repeating it changes nothing. */
     // State in memory needs no orderly end, which would take a second.
     stop: () => stop(databaseFile === undefined ? 'SIGKILL' : 'SIGTERM'),
   };
@@ -212,7 +202,7 @@ async function prepareNamespace({
   address,
   namespace,
   signal,
-}: Pick<EmbeddedServer, 'address' | 'namespace'> & { readonly signal: AbortSignal }): Promise<void> {
+}: Record<'address' | 'namespace', string> & { readonly signal: AbortSignal }): Promise<void> {
   const giveUpAt = Date.now() + startTimeoutMs;
   // gRPC waits for a second after a refused connection, so it is used only once the port is open.
   while (!(await isListening(address)) && Date.now() < giveUpAt) await sleep(retryMs, undefined, { signal });
