@@ -24,23 +24,20 @@ export function lineOf(text: string): string {
 }
 
 /** The room for the details of one kind of items. */
-export interface Room {
-  /** @returns false if there is no room for a further item */
-  takeItem(): boolean;
-  /** A text that somebody else wrote, with its lines. What does not fit is counted. */
-  block(text: string): Markup;
-}
+export type Room = ReturnType<typeof createRoom>;
 
-export function createRoom(): Room {
+export function createRoom() {
   let items = maxDetailedItems;
   let bytes = maxDetailsBytes;
   return {
-    takeItem() {
+    /** @returns false if there is no room for a further item */
+    takeItem(): boolean {
       if (items === 0 || bytes <= 0) return false;
       items -= 1;
       return true;
     },
-    block(text) {
+    /** A text that somebody else wrote, with its lines. What does not fit is counted. */
+    block(text: string): Markup {
       const whole = plainText(text.slice(0, maxReadLength));
       const shown = bytes > 0 ? cut(whole, maxTextLength) : '';
       const more = whole.length - shown.length + Math.max(0, text.length - maxReadLength);

@@ -5,16 +5,7 @@ import { html, link, type Markup } from './markup.js';
 import { countOf, countText, durationText, machineText, medianText, shareText, sum } from './numbers.js';
 import { outcomeBadge } from './outcome-styles.js';
 
-export interface MatrixRow {
-  readonly prompt: string;
-  /** The items of each variant, in the order of `Matrix.columns`. */
-  readonly cells: readonly (readonly PageItem[])[];
-}
-
-export interface Matrix {
-  readonly columns: readonly string[];
-  readonly rows: readonly MatrixRow[];
-}
+type Matrix = NonNullable<ReturnType<typeof matrixOf>>;
 
 const mostRows = 400;
 const mostColumns = 24;
@@ -27,7 +18,7 @@ const noVariant: ReadonlySet<string> = new Set(['prompt', 'repeat']);
  * Returns the matrix that the items form, or null if they form none. A matrix has at least two variants, and most of
  * its cells are filled.
  */
-export function matrixOf(items: readonly PageItem[]): Matrix | null {
+export function matrixOf(items: readonly PageItem[]) {
   const rows = new Map<string, { prompt: string; byColumn: Map<string, PageItem[]> }>();
   const columns = new Set<string>();
   const names = variantNames(items);
@@ -51,6 +42,7 @@ export function matrixOf(items: readonly PageItem[]): Matrix | null {
     columns: [...columns],
     rows: all.map(({ prompt, byColumn }) => ({
       prompt,
+      // The items of each variant.
       cells: [...columns].map((column) => byColumn.get(column) ?? []),
     })),
   };
@@ -100,7 +92,7 @@ function variantRow(name: string, all: readonly PageItem[], dollarsPerSecond: nu
 <td class="number">${medianText(own.map(({ durationMs }) => durationMs))}</td><td class="number">${per(own.length)}</td><td class="number">${per(completed)}</td></tr>`;
 }
 
-function matrixRow({ prompt, cells }: MatrixRow): Markup {
+function matrixRow({ prompt, cells }: Matrix['rows'][number]): Markup {
   const entry = ({ id, outcome, durationMs }: PageItem): Markup =>
     html`<p>${outcomeBadge(outcome)} <span class="note">${durationMs === null ? null : durationText(durationMs)}</span><br>${link(...placeOf(id))}</p>`;
   return html`<tr><th scope="row"><bdi>${prompt}</bdi></th>${cells.map((items) => html`<td>${items.map(entry)}</td>`)}</tr>`;

@@ -6,29 +6,10 @@ import { barsTable, countOf, countText } from './numbers.js';
 import { classChip, outcomeBadge, outcomeWord } from './outcome-styles.js';
 import { plainText } from './plain-text.js';
 
-export interface FailedItem {
-  readonly itemId: string;
-  readonly outcome: string;
-  /** Code of its error, or its outcome if it has none. */
-  readonly code: string;
-  readonly message: string;
-  /** Whose failure it is, or `unknown`: results of earlier versions do not tell. */
-  readonly failureClass: string;
-}
-
+export type FailedItem = NonNullable<ReturnType<typeof failureOf>>;
+export type FailureGroup = ReturnType<typeof failureGroups>[number];
 /** Items that failed with the same code and message. */
-export interface FailureReason {
-  readonly message: string;
-  readonly items: readonly FailedItem[];
-}
-
-export interface FailureGroup {
-  readonly code: string;
-  readonly outcome: string;
-  readonly count: number;
-  /** The most frequent reason first. */
-  readonly reasons: readonly FailureReason[];
-}
+export type FailureReason = FailureGroup['reasons'][number];
 
 /** Items with these outcomes neither succeeded nor failed: the batch or a person ended them early. */
 const undecided: ReadonlySet<string> = new Set(['cancelled', 'not_started']);
@@ -47,17 +28,19 @@ export function reasonOf({ job, unreadable }: Pick<ItemResult, 'job' | 'unreadab
 }
 
 /** @returns null if the item did not fail */
-export function failureOf(item: ItemResult): FailedItem | null {
+export function failureOf(item: ItemResult) {
   const { itemId, outcome, job, unreadable } = item;
   if (outcome === 'completed' || !isDecided(item)) return null;
+  // Its outcome, if it has no code.
   const code = unreadable === undefined ? (job?.error?.code ?? outcome) : 'result_of_other_version';
   const message = reasonOf(item) || `It ended as ${outcomeWord(outcome)}, without a message.`;
-  const failureClass = item.failureClass ?? 'unknown';
-  return { itemId, outcome, code, message: message.slice(0, maxMessageLength), failureClass };
+  // Results of earlier versions do not tell.
+  const failureClass: string = item.failureClass ?? 'unknown';
+  return { itemId, outcome: outcome as string, code, message: message.slice(0, maxMessageLength), failureClass };
 }
 
-/** The groups, largest first. */
-export function failureGroups(failed: readonly FailedItem[]): FailureGroup[] {
+/** The groups, largest first, and in each the most frequent reason first. */
+export function failureGroups(failed: readonly FailedItem[]) {
   return groupedBy(failed, ({ code }) => code).map((items) => ({
     code: items[0]?.code ?? '',
     outcome: items[0]?.outcome ?? '',

@@ -5,7 +5,7 @@ import type { ItemResult } from '../protocol/fanout/fanout-result.js';
 import { createRoom, lineOf } from './bounded-text.js';
 import { roundsSection } from './checks.js';
 import { comparisonSection, matrixOf } from './comparison.js';
-import { type FailedItem, type FailureGroup, failureGroups, failureOf, failuresSection } from './failures.js';
+import { type FailedItem, failureGroups, failureOf, failuresSection } from './failures.js';
 import { itemDetails, itemsSection, type PageItem, pageItem, placeOf } from './items.js';
 import { leftSentence } from './left-words.js';
 import { html, Markup } from './markup.js';
@@ -20,21 +20,7 @@ import {
 } from './overview.js';
 import { styleText } from './style.js';
 
-export interface FanoutReport {
-  /**
-   * Adds the newest result of an item, in any order. The report keeps only what the page shows of it.
-   * @param saved where the files of the item are saved, relative to the page and with `/` between folders, by their
-   * remote path. Default: nowhere; the page then links to none
-   */
-  add(item: ItemResult, saved?: ReadonlyMap<string, string>): void;
-  /** Why items failed, the most frequent code first. */
-  failures(): FailureGroup[];
-  /**
-   * The page, to be written as UTF-8. Texts of agents are never interpreted as HTML.
-   * @param generatedAt ISO 8601. Default: now
-   */
-  render(generatedAt?: string): string;
-}
+export type FanoutReport = ReturnType<typeof createFanoutReport>;
 
 /**
  * @param result the result of the batch, or its progress while it runs
@@ -44,7 +30,7 @@ export function createFanoutReport(
   result: Overview['result'],
   previews: ReadonlyMap<string, string>,
   context: ReportContext = {},
-): FanoutReport {
+) {
   const startMs = Date.parse(result.startedAt);
   const items: PageItem[] = [];
   const failed: FailedItem[] = [];
@@ -52,7 +38,12 @@ export function createFanoutReport(
   // The failures of a large batch must not lose their details to what completed before them.
   const rooms = { completed: createRoom(), other: createRoom() };
   return {
-    add(item, saved = new Map()) {
+    /**
+     * Adds the newest result of an item, in any order. The report keeps only what the page shows of it.
+     * @param saved where the files of the item are saved, relative to the page and with `/` between folders, by their
+     * remote path. Default: nowhere; the page then links to none
+     */
+    add(item: ItemResult, saved: ReadonlyMap<string, string> = new Map()): void {
       const room = item.outcome === 'completed' ? rooms.completed : rooms.other;
       const own = workflowUrl(context.ui, (deployment) => itemWorkflowId(deployment, result.batchId, item.index));
       const about = { room, previews, saved, workflowUrl: own, dollarsPerSecond: context.dollarsPerSecond ?? null };
@@ -61,8 +52,13 @@ export function createFanoutReport(
       if (failure) failed.push(failure);
       for (const one of item.job?.left ?? []) left.add(leftSentence(one));
     },
+    /** Why items failed, the most frequent code first. */
     failures: () => failureGroups(failed),
-    render(generatedAt = new Date().toISOString()) {
+    /**
+     * The page, to be written as UTF-8. Texts of agents are never interpreted as HTML.
+     * @param generatedAt ISO 8601. Default: now
+     */
+    render(generatedAt = new Date().toISOString()): string {
       items.sort((a, b) => a.index - b.index);
       const about = { result, items, generatedAt, context };
       const none = html`<p class="note">No item has a result${result.outcome === null ? ' yet' : ''}.</p>`;

@@ -14,48 +14,37 @@ const maxLabels = 24;
 const maxFiles = 200;
 const maxLeft = 10;
 
-/** What the page keeps of an item. */
-export interface PageItem {
-  /** Place in the batch, from 0. */
-  readonly index: number;
-  readonly id: string;
-  readonly outcome: string;
-  readonly failureClass: string | null;
-  readonly generation: number;
-  readonly labels: Readonly<Record<string, string>>;
-  /** The beginning of its first prompt. */
-  readonly prompt: string;
-  /** Why it failed, in one line; empty if it did not. */
-  readonly error: string;
-  /** Whether its checks passed in each round; empty without checks. */
-  readonly rounds: readonly boolean[];
-  /** From the fork to its end; null if the item was never forked, or if the end is unknown. */
-  readonly durationMs: number | null;
-  readonly machineSeconds: number;
-  /** True if it ended before the newest run of a resumed batch began. */
-  readonly isEarlier: boolean;
-  /** Null if there is no room for them. */
-  readonly details: Markup | null;
-}
+export type PageItem = Readonly<ReturnType<typeof pageItem>>;
 
-/** @param startMs start of the newest run of the batch, in ms since the epoch */
-export function pageItem(item: ItemResult, startMs: number, details: Markup | null): PageItem {
+/**
+ * What the page keeps of an item.
+ * @param startMs start of the newest run of the batch, in ms since the epoch
+ * @param details null if there is no room for them
+ */
+export function pageItem(item: ItemResult, startMs: number, details: Markup | null) {
   const { forkedAt, endedAt, endingAt } = item.times;
   // The times may come from the clocks of two machines.
   const durationMs = Math.max(0, Date.parse(endedAt ?? endingAt ?? '') - Date.parse(forkedAt ?? ''));
   const labels = Object.entries(item.labels).slice(0, maxLabels);
   return {
+    /** Place in the batch, from 0. */
     index: item.index,
     id: lineOf(item.itemId),
-    outcome: item.outcome,
+    // A newer version may know others.
+    outcome: item.outcome as string,
     failureClass: item.failureClass ?? null,
     generation: item.generation,
     labels: Object.fromEntries(labels.map(([name, value]) => [lineOf(name), lineOf(value)])),
+    /** The beginning of its first prompt. */
     prompt: lineOf(item.job?.prompts[0]?.prompt ?? ''),
+    /** Why it failed, in one line; empty if it did not. */
     error: lineOf(failureOf(item)?.message ?? ''),
+    /** Whether its checks passed in each round; empty without checks. */
     rounds: roundsOf(item.job?.rounds),
+    /** From the fork to its end; null if the item was never forked, or if the end is unknown. */
     durationMs: Number.isNaN(durationMs) ? null : durationMs,
     machineSeconds: item.machineSeconds,
+    /** True if it ended before the newest run of a resumed batch began. */
     isEarlier: endedInEarlierRun(item, startMs),
     details,
   };
