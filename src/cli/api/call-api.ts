@@ -59,13 +59,8 @@ function printText(text: string, stdout: OutputStream): void {
   if (text === '') return;
   const parsed = parseJson(text);
   // Written as bytes, so that a pipe gets the text unchanged.
-  stdout.write(
-    parsed === undefined
-      ? Buffer.from(`${withoutSecrets(text.trimEnd())}
-`)
-      : `${escapeUnsafe(indentJson(text, 2))}
-`,
-  );
+  if (parsed === undefined) stdout.write(Buffer.from(`${withoutSecrets(text.trimEnd())}\n`));
+  else stdout.write(`${escapeUnsafe(indentJson(text, 2))}\n`);
 }
 
 function describe(status: number, text: string): string {

@@ -38,9 +38,7 @@ export async function readSettingsFile(command: FileCommand, file: string, { cwd
     whole: `the ${whats[command]}`,
     textsBelow: 'items',
     refuse: (lines, cause) =>
-      new UsageError(`${file} is not the file of a ${whats[command]}:\n  ${lines.join('\n  ')}\n${as}`, {
-        cause,
-      }),
+      new UsageError(`${file} is not the file of a ${whats[command]}:\n  ${lines.join('\n  ')}\n${as}`, { cause }),
   });
   const { items, ...settings } = read;
   const folder = dirname(path);
