@@ -10,10 +10,7 @@ import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { pathProblemOf } from './path-problems.js';
 import { asCalled } from './program-name.js';
 
-export interface Failure {
-  readonly exitCode: number;
-  readonly error: JobError;
-}
+export type Failure = ReturnType<typeof failureOf>;
 
 /** An error that did not come from the service. */
 export function plainError(code: string, message: string): JobError {
@@ -21,7 +18,7 @@ export function plainError(code: string, message: string): JobError {
 }
 
 /** Never throws. An unexpected error has the code `internal`. */
-export function failureOf(thrown: unknown): Failure {
+export function failureOf(thrown: unknown) {
   const error = missingApiOf(thrown) ?? thrown;
   const exitCode = exitCodeOf(error);
   return {

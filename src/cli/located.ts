@@ -2,16 +2,13 @@
 import type { Command } from 'commander';
 import { programName } from './program-name.js';
 
-export interface Located {
-  /** The innermost command that exists. */
-  readonly command: Command;
-  /** Its full name as the user called it, like `sandflow jobs show`. */
-  readonly name: string;
-  /** The first word after it; undefined if there is none, or if it is an option. */
-  readonly word: string | undefined;
-}
+export type Located = ReturnType<typeof locate>;
 
-export function locate(program: Command, args: readonly string[]): Located {
+/**
+ * @returns the innermost command that exists; its full name as the user called it, like `sandflow jobs show`; and the
+ *   first word after it, undefined if there is none, or if it is an option
+ */
+export function locate(program: Command, args: readonly string[]) {
   let command = program;
   let name = programName;
   for (const [index, arg] of args.entries()) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, inject, test } from 'vitest';
 import { agreeAtStart } from '../../src/cli/connect/key-agreement.js';
-import { linkToTemporal, type TemporalLink } from '../../src/cli/connect/temporal-link.js';
+import { linkToTemporal } from '../../src/cli/connect/temporal-link.js';
 import { newKeyLine, parseKeyRing } from '../../src/encryption/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
 import { agreeOnKeys } from '../../src/temporal/deployment-keys.js';
@@ -20,7 +20,7 @@ async function createRoad(): Promise<Road> {
 }
 
 const ask =
-  ({ client }: TemporalLink) =>
+  ({ client }: Awaited<ReturnType<typeof linkToTemporal>>) =>
   () =>
     client.workflowService.getClusterInfo({});
 

@@ -7,13 +7,7 @@ import { oneLine } from '../output/terminal-safe.js';
 import { optionsOfFile } from '../settings/file-values.js';
 import { readProject } from '../settings/project-file.js';
 
-export interface Setting {
-  readonly name: string;
-  /** Null if the setting has no value. A secret is `(set)`. */
-  readonly value: string | null;
-  /** `environment VARIABLE`, a file, or `built-in`. */
-  readonly from: string;
-}
+export type Setting = ReturnType<typeof ownSettings>[number];
 
 /** The source of a setting that nobody has set. */
 const builtIn = 'built-in';
@@ -40,17 +34,15 @@ export async function showConfig({ json }: JsonOption, { io }: CommandContext): 
   io.stdout.write(`project file  ${oneLine(projectFile ?? 'none')}\n\n${table}`);
 }
 
-/** The settings that do not depend on the project. */
-function ownSettings(config: Config): Setting[] {
+/**
+ * The settings that do not depend on the project.
+ * @returns `value`: null if the setting has none, `(set)` for a secret; `from`: `environment VARIABLE`, a file, or `built-in`
+ */
+function ownSettings(config: Config) {
   const { sandboxService, temporal, notify, encryption } = config;
   const { namespace, connectionOptions } = temporal.connect;
   const variables = new Set(config.variables);
-  const own = (
-    name: string,
-    variable: string,
-    value: string | number | boolean | undefined,
-    otherwise = builtIn,
-  ): Setting => ({
+  const own = (name: string, variable: string, value: string | number | boolean | undefined, otherwise = builtIn) => ({
     name,
     value: value === undefined ? null : String(value),
     from: variables.has(variable) ? `environment ${variable}` : otherwise,

@@ -12,16 +12,13 @@ import { formatBytes } from '../units.js';
 const fullBelowBytes = 1024 * 1024;
 const fullBelowFiles = 16;
 
-export interface FreeSpace {
-  /** The folder whose disk this is. */
-  readonly path: string;
-  readonly bytes: number;
-  /** Null if the file system does not limit their number. */
-  readonly files: number | null;
-}
+type FreeSpace = NonNullable<Awaited<ReturnType<typeof freeSpaceOf>>>;
 
-/** @returns undefined if neither the folder nor one above it can be read */
-export async function freeSpaceOf(path: string): Promise<FreeSpace | undefined> {
+/**
+ * @returns the folder, and what is free on its disk: `files` is null if the file system does not limit their number.
+ *   Undefined if neither the folder nor one above it can be read
+ */
+export async function freeSpaceOf(path: string) {
   for (let folder = path; ; folder = dirname(folder)) {
     try {
       const { bavail, bsize, files, ffree } = await statfs(folder);

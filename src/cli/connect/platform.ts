@@ -26,7 +26,7 @@ import { type Encryption, openEncryption, openResults } from './encryption.js';
 import { requireAgreement } from './key-agreement.js';
 import { heldText } from './local-clock.js';
 import type { LocalFacts } from './local-facts.js';
-import { linkToTemporal, type TemporalLink } from './temporal-link.js';
+import { linkToTemporal } from './temporal-link.js';
 
 /** Waits shorter than this cause no notice, in ms. */
 const silentMs = 2_000;
@@ -150,18 +150,13 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
   };
 }
 
-interface Link {
-  readonly addresses: Addresses;
-  readonly temporal: TemporalLink;
-  readonly service: SandboxClient;
-  readonly reads: ServiceReads;
-}
+type Link = Awaited<ReturnType<typeof open>>;
 
 async function open(
   config: Config,
   { ring, dataConverter }: Encryption,
   { io, reporter, keysMayDiffer = false }: Omit<OpenPlatformOptions, 'needsWorker'>,
-): Promise<Link> {
+) {
   const addresses = await findAddresses(config, io, reporter);
   const { patienceMs } = config;
   const signal = io.interrupted;

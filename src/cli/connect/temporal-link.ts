@@ -7,8 +7,6 @@ import { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } fro
 
 const maxAttempts = 4;
 
-export type TemporalLink = Awaited<ReturnType<typeof linkToTemporal>>;
-
 /**
  * @param options.signal ends the wait for the server
  * @throws SandflowError `temporal_unreachable`; the reason of the signal

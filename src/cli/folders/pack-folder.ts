@@ -7,16 +7,13 @@ import { maxFolderBytes, maxFolderEntries } from '../../protocol/limits.js';
 import { isInnerLink } from './inner-link.js';
 
 /** What is in a folder, counted before anything starts. */
-export interface FolderList {
-  /** Relative to the folder, sorted, with slashes. A folder comes before what is in it. */
-  readonly entries: readonly string[];
-  readonly bytes: number;
-}
+export type FolderList = Readonly<Awaited<ReturnType<typeof listFolder>>>;
 
 /**
  * Lists what will be packed: files, folders and links inside the folder, hidden ones and `.git` too.
  * @param shown the folder as the user named it
  * @param refuse makes the error from a message
+ * @returns `entries`: relative to the folder, sorted, with slashes; a folder comes before what is in it
  * @throws what `refuse` makes: for a link that leads out, for what is neither a file, a folder nor a link, for what
  *   cannot be read, for a name that is not UTF-8, and past the limits
  */
@@ -24,7 +21,7 @@ export async function listFolder(
   folder: string,
   shown: string,
   { refuse, maxEntries = maxFolderEntries, maxBytes = maxFolderBytes }: ListOptions,
-): Promise<FolderList> {
+) {
   const entries: string[] = [];
   let bytes = 0;
   let largest = { path: '', bytes: 0 };

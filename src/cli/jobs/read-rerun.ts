@@ -9,19 +9,18 @@ import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
 import type { ContinueJobOptions, RerunJobOptions } from './options.js';
 
-export interface RerunCommand {
-  readonly newJobId: string;
-  readonly watchDeadlineMs: number | undefined;
-  /** The error if this starts a new job, whose files would take the place of others. */
-  readonly taken: UsageError | undefined;
-}
+export type RerunCommand = Readonly<Awaited<ReturnType<typeof readRerun>>>;
+export type ContinueCommand = Readonly<Awaited<ReturnType<typeof readContinue>>>;
 
-/** @throws UsageError; SandflowError `bad_configuration` */
+/**
+ * @returns `taken`: the error if this starts a new job, whose files would take the place of others
+ * @throws UsageError; SandflowError `bad_configuration`
+ */
 export async function readRerun(
   jobId: string,
   options: Pick<RerunJobOptions, 'id' | 'detach' | 'watchDeadline' | 'get'>,
   io: CliIo,
-): Promise<RerunCommand> {
+) {
   requireWatch(options);
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   const taken = await checkGetPlaces(parseGetPairs(options.get), options, io.cwd);
@@ -32,17 +31,8 @@ export async function readRerun(
   return { newJobId, watchDeadlineMs, taken };
 }
 
-export interface ContinueCommand extends RerunCommand {
-  readonly prompt: string;
-}
-
 /** @throws as `readRerun`, and for a prompt as `readPrompts` */
-export async function readContinue(
-  jobId: string,
-  given: string | undefined,
-  options: ContinueJobOptions,
-  io: CliIo,
-): Promise<ContinueCommand> {
+export async function readContinue(jobId: string, given: string | undefined, options: ContinueJobOptions, io: CliIo) {
   const read = await readRerun(jobId, options, io);
   return { ...read, prompt: await readOnePrompt(given, options, io) };
 }

@@ -14,13 +14,10 @@ export interface TemporalUi {
   readonly namespace: string;
 }
 
-export interface JobLinks {
-  readonly workflowId: string;
-  /** The page of the workflow in Temporal's UI; null if no UI is known. */
-  readonly uiUrl: string | null;
-}
+export type JobLinks = Readonly<ReturnType<typeof linksOf>>;
 
-export function linksOf({ deployment, jobId }: JobAddress, ui: TemporalUi | undefined): JobLinks {
+/** @returns `uiUrl`: the page of the workflow in Temporal's UI; null if no UI is known */
+export function linksOf({ deployment, jobId }: JobAddress, ui: TemporalUi | undefined) {
   const workflowId = jobWorkflowId(deployment, jobId);
   if (!ui) return { workflowId, uiUrl: null };
   const workflows = `${ui.url.replace(/\/$/, '')}/namespaces/${encodeURIComponent(ui.namespace)}/workflows`;

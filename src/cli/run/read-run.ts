@@ -1,36 +1,27 @@
 /** Checks the command line of `run`. Loads no heavy module, so that a mistake is answered at once. */
 
 import { jobIdProblem } from '../../addresses/addresses.js';
-import { type Wanted, wantedOfJob } from '../connect/check-wanted.js';
+import { wantedOfJob } from '../connect/check-wanted.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';
 import { parseGetDiff, parseGetPairs, parsePutPair, withPatch } from '../settings/file-pairs.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
 import { checkGetPlaces } from './free-places.js';
-import { generateJobId, type JobParts, jobInputOf } from './job-input.js';
+import { generateJobId, jobInputOf } from './job-input.js';
 import type { RunOptions } from './options.js';
 import { findPutFiles, folderToCollect } from './put-files.js';
 import { readBody } from './read-body.js';
 import { readPrompts, readScripts } from './read-prompts.js';
 
-export interface RunCommand {
-  readonly jobId: string;
-  /** All parts of the job, except the content of its files. */
-  readonly parts: Omit<JobParts, 'put'>;
-  /** What the service must have. */
-  readonly wanted: Wanted;
-  /** The files to collect, the patch included. */
-  readonly get: readonly string[];
-  readonly labels: Readonly<Record<string, string>>;
-  /** The error if this starts a new job, whose files would take the place of others. */
-  readonly taken: UsageError | undefined;
-  readonly localFiles: Awaited<ReturnType<typeof findPutFiles>>;
-  readonly watchDeadlineMs: number | undefined;
-}
+export type RunCommand = Readonly<Awaited<ReturnType<typeof readRun>>>;
 
-/** @throws UsageError; SandflowError `bad_configuration` */
-export async function readRun(given: string[], options: RunOptions, io: CliIo): Promise<RunCommand> {
+/**
+ * @returns `parts`: all of the job, except the content of its files; `wanted`: what the service must have; `get`: the files
+ *   to collect, the patch included; `taken`: the error if this starts a new job, whose files would take the place of others
+ * @throws UsageError; SandflowError `bad_configuration`
+ */
+export async function readRun(given: string[], options: RunOptions, io: CliIo) {
   const { deployment } = await io.readConfig();
   const jobId = options.id ?? generateJobId();
   const problem = jobIdProblem(deployment, jobId);

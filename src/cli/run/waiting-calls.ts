@@ -5,29 +5,18 @@ import { executionOf, jobWorkflowId } from '../../addresses/addresses.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { isoTime } from '../../temporal/iso-time.js';
 import type { JobAddress } from '../../workflow-client/jobs/job-client.js';
-import type { HeldCall } from '../output/job-hold.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { programName } from '../program-name.js';
 
-export interface RepeatedCall extends HeldCall {
-  /** Name of the activity, such as `createSandbox`. */
-  readonly call: string;
-  /** Number of the attempt, from 1. */
-  readonly attempt: number;
-}
-
-export interface WaitingCall extends RepeatedCall {
-  /**
-   * Name pattern of a sandbox that this call may have created without a response; otherwise null. `*` stands for
-   * the attempt number.
-   */
-  readonly maybeMade: string | null;
-}
+type WaitingCall = ReturnType<typeof waitingCalls>[number];
 
 const makers: ReadonlySet<string> = new Set(['createSandbox', 'forkSandbox']);
 
-/** Lists the calls of a job, or of an item of a batch, that are being retried. */
-export function repeatedCalls({ raw }: Pick<WorkflowExecutionDescription, 'raw'>): RepeatedCall[] {
+/**
+ * Lists the calls of a job, or of an item of a batch, that are being retried.
+ * @returns `call`: name of the activity, such as `createSandbox`; `attempt`: its number, from 1
+ */
+export function repeatedCalls({ raw }: Pick<WorkflowExecutionDescription, 'raw'>) {
   return (raw.pendingActivities ?? [])
     .filter(({ attempt, lastFailure }) => (attempt ?? 0) > 1 || lastFailure)
     .map(({ activityType, attempt, lastFailure, scheduledTime, state }) => ({
@@ -38,12 +27,16 @@ export function repeatedCalls({ raw }: Pick<WorkflowExecutionDescription, 'raw'>
     }));
 }
 
-/** The same, with the sandboxes that these calls may have created. */
+/**
+ * The same, with the sandboxes that these calls may have created.
+ * @returns `maybeMade`: name pattern of a sandbox that this call may have created without a response, otherwise null; `*`
+ *   stands for the attempt number
+ */
 export function waitingCalls(
   described: Pick<WorkflowExecutionDescription, 'raw'>,
   job: JobAddress,
   { sandboxId }: Pick<JobProgress, 'sandboxId'>,
-): WaitingCall[] {
+) {
   const firstRunId = described.raw.workflowExecutionInfo?.firstRunId;
   const names = firstRunId ? `${jobWorkflowId(job.deployment, job.jobId)}-${executionOf(firstRunId)}-main-*` : null;
   return repeatedCalls(described).map((repeated) => ({

@@ -14,22 +14,10 @@ import type { AddOptions } from './options.js';
 import { readScheduledFile, type ScheduledFile } from './scheduled-file.js';
 
 /** What the user says of a schedule, checked. */
-export interface ReadSchedule {
-  readonly name: string;
-  readonly times: ScheduleTimes;
-  readonly overlap: AddOptions['overlap'];
-  readonly jitterMs: number;
-  readonly catchUpMs: number;
-  readonly file: ScheduledFile;
-}
+export type ReadSchedule = Readonly<Awaited<ReturnType<typeof readSchedule>>>;
 
 /** @param path the file of a job, a batch or a cleanup @throws UsageError; what the file itself throws */
-export async function readSchedule(
-  name: string,
-  path: string,
-  options: AddOptions,
-  context: CommandContext,
-): Promise<ReadSchedule> {
+export async function readSchedule(name: string, path: string, options: AddOptions, context: CommandContext) {
   const { deployment, timeZone } = await context.io.readConfig();
   const problem = scheduleNameProblem(deployment, name);
   if (problem) throw new UsageError(`The name ${problem}.`);

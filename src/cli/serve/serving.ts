@@ -7,15 +7,15 @@ import { jsonText } from '../output/json.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 
-export interface Ready {
-  /** Omitted for a worker, which does not listen. */
-  readonly url?: string;
-  /** One line for people. */
-  readonly text: string;
-}
-
-/** Announces that the server is ready: one JSON line on stdout for programs, a sentence on stderr for people. */
-export function sayReady(io: CliIo, { url, text }: Ready, options: { readonly readyJson?: boolean }): void {
+/**
+ * Announces that the server is ready: one JSON line on stdout for programs, a sentence on stderr for people.
+ * @param ready `url` is omitted for a worker, which does not listen; `text` is one line for people
+ */
+export function sayReady(
+  io: CliIo,
+  { url, text }: { readonly url?: string; readonly text: string },
+  options: { readonly readyJson?: boolean },
+): void {
   if (options.readyJson) io.stdout.write(`${jsonText({ ready: true, url })}\n`);
   else io.stderr.write(`${text}\n`);
 }
@@ -38,9 +38,7 @@ export interface Address {
 }
 
 /** An address with the option that names it, such as `--metrics`. */
-interface AddressOfOption extends Address {
-  readonly option: string;
-}
+type AddressOfOption = Address & { readonly option: string };
 
 /** Reads `host:port`. The host is an IP address; an IPv6 address is in brackets. */
 export function parseAddress(option: string, text: string): Address {
@@ -91,11 +89,9 @@ function refusedAddress(cause: unknown, own: AddressOfOption | undefined): Sandf
   }
 }
 
-export type LogLines = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
-
 /** The log of a server: one JSON object per line. */
-export function createLogLines(stream: OutputStream): LogLines {
-  return (message, fields = {}) => {
+export function createLogLines(stream: OutputStream) {
+  return (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
     stream.write(`${jsonText({ at: new Date().toISOString(), message, ...fields })}\n`);
   };
 }

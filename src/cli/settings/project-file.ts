@@ -7,23 +7,17 @@ import { isOwnGroup, isTrustedOwner } from '../../os/owner.js';
 import { checkInput, problemLine } from '../../settings/input-problems.js';
 import { withoutMark } from '../../texts/parse-json.js';
 import { badConfiguration } from '../usage-error.js';
-import type { FileCommand, FileSettings } from './file-schema.js';
 
 const fileName = 'sandflow.json';
 const maxBytes = 64 * 1024;
 const writableByEverybody = 0o002;
 const writableByGroup = 0o020;
 
-export interface Project {
-  readonly path: string;
-  readonly settings: Readonly<Partial<Record<FileCommand, FileSettings>>>;
-}
-
 /**
  * @returns undefined if the folder belongs to no project with settings
  * @throws SandflowError `bad_configuration`, which quotes no unknown field: it may be a secret
  */
-export async function readProject(cwd: string): Promise<Project | undefined> {
+export async function readProject(cwd: string) {
   const path = findProjectFile(cwd);
   if (path === undefined) return undefined;
   let value: unknown;
@@ -35,8 +29,7 @@ export async function readProject(cwd: string): Promise<Project | undefined> {
   }
   const { projectSchema } = await import('./file-schema.js');
   const { data, problems } = checkInput(projectSchema, value);
-  if (problems === null)
-    return { path, settings: { ...(data.run && { run: data.run }), ...(data.fanout && { fanout: data.fanout }) } };
+  if (problems === null) return { path, settings: data };
   throw badConfiguration(`${path}: ${problems.slice(0, 1).map(problemLine).join()}.`);
 }
 

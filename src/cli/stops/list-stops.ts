@@ -1,9 +1,9 @@
 /** `sandflow stops list`: the stops that the service shows, with the stop workflows that wait for them. */
 
 import { ownerWorkflowId } from '../../addresses/addresses.js';
-import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
+import type { Sandbox } from '../../contract/records/sandbox-records.js';
 import { isOpenStop } from '../../contract/workflow-safe/states.js';
-import type { StopReport, StopRequestView } from '../../protocol/stop.js';
+import type { StopReport } from '../../protocol/stop.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printList } from '../output/table.js';
@@ -48,24 +48,7 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
   });
 }
 
-export interface OpenStop {
-  readonly sandboxId: string;
-  readonly name: string | null;
-  readonly state: string;
-  /** The service's status of the stop, or `asking` if the service has not accepted the stop yet. */
-  readonly status: string;
-  /** When the stop was requested; null if unknown. */
-  readonly since: string | null;
-  readonly error: string | null;
-  /** The stop as the service reports it; null if the service has not accepted it yet. */
-  readonly stop: StopOperation | null;
-  /** How many requests wait for the end of the stop; null if its workflow did not answer. */
-  readonly waiting: number | null;
-  /** The requests that have not ended. */
-  readonly requests: readonly StopRequestView[];
-  /** Id of the workflow that created the sandbox, as its name says: it may stop it without a request. Otherwise null. */
-  readonly createdBy: string | null;
-}
+export type OpenStop = NonNullable<ReturnType<typeof openStopOf>>;
 
 export interface StopFilter {
   readonly failing: boolean;
@@ -95,7 +78,7 @@ function timeOf({ since }: OpenStop): number {
   return since === null ? 0 : Date.parse(since);
 }
 
-function openStopOf(sandbox: Sandbox, report: StopReport | null | undefined): OpenStop | undefined {
+function openStopOf(sandbox: Sandbox, report: StopReport | null | undefined) {
   const stop = isOpenStop(sandbox.stop) ? (sandbox.stop ?? null) : null;
   const requests = (report?.requests ?? []).filter(({ outcome }) => outcome === null);
   const [oldest] = requests;
@@ -104,12 +87,18 @@ function openStopOf(sandbox: Sandbox, report: StopReport | null | undefined): Op
     sandboxId: sandbox.id,
     name: sandbox.name ?? null,
     state: sandbox.state,
+    /** `asking` if the service has not accepted the stop yet. */
     status: stop?.status ?? 'asking',
+    /** When the stop was requested; null if unknown. */
     since: stop?.requestedAt ?? oldest?.arrivedAt ?? null,
     error: stop?.error ?? oldest?.blocked?.message ?? oldest?.failed?.lastError ?? null,
+    /** As the service reports it; null if the service has not accepted it yet. */
     stop,
+    /** How many requests wait for the end of the stop; null if its workflow did not answer. */
     waiting: report === null ? null : requests.length,
+    /** Those that have not ended. */
     requests,
+    /** Id of the workflow that created the sandbox, as its name says: it may stop it without a request. */
     createdBy: ownerWorkflowId(sandbox.name ?? '') ?? null,
   };
 }

@@ -11,15 +11,13 @@ import { requireSandboxId, UsageError } from '../usage-error.js';
 import { escalationOf } from './escalation-options.js';
 import type { StopCommandOptions } from './options.js';
 
-export interface StopCommand {
-  /** The named sandboxes, each once; undefined for `--all`. */
-  readonly sandboxIds: readonly string[] | undefined;
-  /** The request that each sandbox gets. */
-  readonly request: StopRequest;
-}
+export type StopCommand = ReturnType<typeof readStopCommand>;
 
-/** @throws UsageError if the arguments conflict or select no sandbox */
-export function readStopCommand(named: readonly string[], options: Omit<StopCommandOptions, 'check'>): StopCommand {
+/**
+ * @returns the named sandboxes, each once, undefined for `--all`; and the request that each sandbox gets
+ * @throws UsageError if the arguments conflict or select no sandbox
+ */
+export function readStopCommand(named: readonly string[], options: Omit<StopCommandOptions, 'check'>) {
   const { all = false, name, request: requestId } = options;
   for (const id of named) requireSandboxId(id);
   if (named.length === 0 && !all) {
@@ -39,14 +37,12 @@ export function readStopCommand(named: readonly string[], options: Omit<StopComm
   if (alertAfterMs !== null && alertAfterMs >= deadlineMs) {
     throw new UsageError('--alert-after must be shorter than --deadline, or no alert is sent.');
   }
-  return {
-    sandboxIds: all ? undefined : [...new Set(named)],
-    request: {
-      requestId: requestId ?? randomBytes(5).toString('hex'),
-      deadlineMs,
-      alertAfterMs,
-      ...(escalate && { escalate }),
-      notify: notifyTargetOf(options.notify),
-    },
+  const request: StopRequest = {
+    requestId: requestId ?? randomBytes(5).toString('hex'),
+    deadlineMs,
+    alertAfterMs,
+    ...(escalate && { escalate }),
+    notify: notifyTargetOf(options.notify),
   };
+  return { sandboxIds: all ? undefined : [...new Set(named)], request };
 }

@@ -17,17 +17,6 @@ const maxLengthAtOnce = 16 * 1024 * 1024;
 const timeoutMs = 10_000;
 const pauses = { firstMs: 2_000, longestMs: 60_000 };
 
-export interface HistoryRead {
-  /** The events since the last call. */
-  readonly events: readonly SandboxHistoryEvent[];
-  /**
-   * False if there may be newer events: there are more pages, or the service did not answer or requested a pause.
-   */
-  readonly isCurrent: boolean;
-  /** Number of rows that could not be read. A row that is read again counts again. */
-  readonly unreadRows: number;
-}
-
 export type HistoryReader = ReturnType<typeof createHistoryReader>;
 
 /** @param service the current client; it is replaced after a reconnect */
@@ -70,11 +59,15 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
   return {
     /** When the next call may ask the service, in ms since the epoch. */
     quietUntilMs: () => quietUntilMs,
-    /** Reads the events after the last known one. Never throws. */
+    /**
+     * Reads the events after the last known one. Never throws.
+     * @returns `isCurrent`: false if there may be newer events: there are more pages, or the service did not answer or
+     *   requested a pause; `unreadRows`: how many rows could not be read. A row that is read again counts again
+     */
     async readOn(
       { sandboxId, prompts }: { readonly sandboxId: string | null } & Pick<KnownOfJob, 'prompts'>,
       signal: AbortSignal,
-    ): Promise<HistoryRead> {
+    ) {
       const ids = [...new Set(prompts.flatMap(({ conversationId }) => conversationId ?? []))];
       if (sandboxId === null || ids.length === 0) return { events: [], isCurrent: true, unreadRows: 0 };
       if (Date.now() < quietUntilMs) return { events: [], isCurrent: false, unreadRows: 0 };

@@ -106,27 +106,26 @@ async function printEnd(
   return exitCodes.done;
 }
 
-interface Printer extends Notices {
-  print(entries: readonly TranscriptEntry[]): void;
-  /** Shows on a terminal that the job is alive. */
-  status(progress: JobProgress): void;
-  close(): void;
-}
+type Printer = ReturnType<typeof createPrinter>;
 
-function createPrinter({ io: { stdout }, reporter, json, follow }: PrintTranscriptOptions): Printer {
+function createPrinter({ io: { stdout }, reporter, json, follow }: PrintTranscriptOptions) {
   const columns = () => tableWidth(stdout);
   const format = createEntryText({ paint: createPaint(stdout), columns });
   const status = createScreenLines(stdout, { enabled: follow && !json });
   return {
-    print(entries) {
+    print(entries: readonly TranscriptEntry[]): void {
       for (const entry of entries) {
         const { at, kind, ...rest } = entry;
         const lines = json ? [jsonText({ at, kind, ...rest })] : format(entry);
         if (lines.length > 0) status.printAbove(lines.join('\n'));
       }
     },
-    notice: (text, weight) => (status.enabled ? status.printAbove(setIn(text)) : reporter.notice(text, weight)),
-    status(progress) {
+    notice(...[text, weight]: Parameters<Notices['notice']>): void {
+      if (status.enabled) status.printAbove(setIn(text));
+      else reporter.notice(text, weight);
+    },
+    /** Shows on a terminal that the job is alive. */
+    status(progress: JobProgress): void {
       const sinceMs = Date.parse(progress.since);
       const text = () => `${phaseText(progress)} · ${formatDuration(Math.max(0, Date.now() - sinceMs))}`;
       status.show((width) => [textLine(text(), width)]);

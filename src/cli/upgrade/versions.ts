@@ -22,25 +22,6 @@ export async function switchTo(version: string, context: CommandContext): Promis
   context.io.stdout.write(`New jobs start with ${version}. Those that run stay with their version.\n`);
 }
 
-/** A running workflow that stays with a version. */
-interface Holder {
-  readonly workflowId: string;
-  readonly type: string;
-  /** ISO 8601 time of the end of its job at the latest, with clean-up; null if it has no such time, or nobody can say it. */
-  readonly untilAt: string | null;
-}
-
-/** One version, with what stays with it. */
-interface Held {
-  readonly version: string;
-  readonly isCurrent: boolean;
-  readonly running: number;
-  /** The latest of all holders; null if one of them has no such time. */
-  readonly untilAt: string | null;
-  /** The last one to end first. Null for the current version, whose workers are needed in any case. */
-  readonly holders: readonly Holder[] | null;
-}
-
 /** Requests to Temporal at once. */
 const atOnce = 20;
 /** Most holders of a version that are named for a person. */
@@ -77,27 +58,35 @@ export async function showDrain({ json }: JsonOption, context: CommandContext): 
   }
 }
 
-async function heldVersions(client: Client, taskQueue: string): Promise<Held[]> {
-  const versions: Held[] = [];
+/** The versions, with what stays with each. */
+async function heldVersions(client: Client, taskQueue: string) {
+  const versions = [];
   for (const { buildId, isCurrent } of await workerVersions(client, taskQueue)) {
     const limit = createConcurrencyLimit(atOnce);
-    const reads: Promise<Holder>[] = [];
+    const reads: ReturnType<typeof holderOf>[] = [];
     let running = 0;
     for await (const execution of heldBy(lenientClient(client), taskQueue, buildId)) {
       running += 1;
       if (!isCurrent) reads.push(limit(() => holderOf(client, execution)));
     }
     const holders = (await Promise.all(reads)).sort((a, b) => lateness(b).localeCompare(lateness(a)));
+    // Null if one of them has no such time.
     const untilAt = holders[0]?.untilAt ?? null;
+    // The workers of the current version are needed in any case.
     versions.push({ version: buildId, isCurrent, running, untilAt, holders: isCurrent ? null : holders });
   }
   return versions.sort((a, b) => Number(b.isCurrent) - Number(a.isCurrent) || a.version.localeCompare(b.version));
 }
 
 /** Sorts after every time. */
-const lateness = ({ untilAt }: Holder) => untilAt ?? 'unknown';
+const lateness = ({ untilAt }: { readonly untilAt: string | null }) => untilAt ?? 'unknown';
 
-async function holderOf(client: Client, execution: WorkflowExecutionInfo): Promise<Holder> {
+/**
+ * A running workflow that stays with a version.
+ * @returns `untilAt`: ISO 8601 time of the end of its job at the latest, with clean-up; null if it has no such time, or
+ *   nobody can say it
+ */
+async function holderOf(client: Client, execution: WorkflowExecutionInfo) {
   const { workflowId, type, startTime } = execution;
   const holder = { workflowId, type, untilAt: null };
   if (type !== workflowTypes.createThenPrompt) return holder;
