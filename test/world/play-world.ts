@@ -23,6 +23,7 @@ import { brokenPeople } from './oracle/people.js';
 import { brokenPrompts } from './oracle/prompts.js';
 import { type Broken, madeBy, type WorldRecord } from './oracle/record.js';
 import { brokenSandboxes } from './oracle/sandboxes.js';
+import { brokenSources } from './oracle/sources.js';
 import { brokenTimes } from './oracle/times.js';
 import { brokenUses } from './oracle/uses.js';
 import { brokenWaits } from './oracle/waits.js';
@@ -38,6 +39,7 @@ import { happenLater } from './players/later.js';
 import { act } from './players/others.js';
 import { readOpenWorkflows } from './players/readers.js';
 import { playRun } from './players/run.js';
+import { givenTo } from './players/sources.js';
 import { playStop } from './players/stop.js';
 import type { Told } from './players/told.js';
 import { createTraces } from './players/traces.js';
@@ -132,16 +134,18 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     const wire = await createWire(parts.serviceUrl, plan, {
       async onCall(trouble, call) {
         const job = trouble.at.job;
-        const isBatch = plan.jobs.some(({ key, kind }) => key === job && kind === 'batch');
+        const of = plan.jobs.find(({ key }) => key === job);
         // A terminated batch tells no end: only its items are terminated.
-        if (trouble.kind === 'message' && isBatch && call.workflowId === `sf-${deployment}-${job}`) return;
+        if (trouble.kind === 'message' && of?.kind === 'batch' && call.workflowId === `sf-${deployment}-${job}`) return;
         const record = { books: await readBooks(), calls: wire.calls, traces } as unknown as WorldRecord;
         const own = madeBy(record, { job, workflowId: `sf-${deployment}-${job}` });
         const isOwn = own.some(({ id }) => id === call.sandboxId) || givenOf.get(job)?.includes(call.sandboxId ?? '');
         const newest = own.filter(({ gone }) => gone === null).at(-1)?.id;
         // Who arrives at a create meets what the job was given, such as the holder of its snapshot.
-        const met = trouble.kind === 'newcomer' && call.sandboxId === null ? givenOf.get(job)?.[0] : undefined;
-        const sandboxId = met ?? (isOwn ? (call.sandboxId ?? undefined) : newest);
+        const isMet = trouble.kind === 'newcomer' && call.sandboxId === null;
+        const met = isMet ? givenTo(of, call.workflowId, givenOf.get(job) ?? []) : undefined;
+        const concerned = isOwn ? (call.sandboxId ?? undefined) : newest;
+        const sandboxId = isMet ? met : concerned;
         const text = call.promptText ?? lastText(wire.calls.map((one) => one.call)) ?? 'hello';
         await act(account, trouble, { sandboxId, call, text }, traces);
       },
@@ -259,6 +263,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         ...brokenChecks(record),
         ...brokenClasses(record),
         ...brokenBreakers(record),
+        ...brokenSources(record),
       ];
       return judgeTimes(found, measured);
     };

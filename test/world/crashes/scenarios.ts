@@ -86,6 +86,7 @@ export const crashScenarios: readonly CrashScenario[] = [
       retries: 0,
       end: 'delete',
       alike: null,
+      sources: null,
     },
   },
   {
@@ -99,6 +100,7 @@ export const crashScenarios: readonly CrashScenario[] = [
       retries: 1,
       end: 'stop',
       alike: null,
+      sources: null,
     },
   },
   {
@@ -112,6 +114,7 @@ export const crashScenarios: readonly CrashScenario[] = [
       retries: 0,
       end: 'delete',
       alike: null,
+      sources: null,
     },
   },
   {
@@ -119,6 +122,15 @@ export const crashScenarios: readonly CrashScenario[] = [
     job: {
       ...{ kind: 'batch', source: 'archived', items: 5, concurrency: 2, tight: false, retries: 0, end: 'delete' },
       alike: { by: 'check', breaker: 2, whenHeld: 'mend' },
+      sources: null,
+    },
+  },
+  {
+    name: 'batch-sources',
+    job: {
+      ...{ kind: 'batch', source: 'archived', items: 5, concurrency: 2, tight: false, retries: 0, end: 'delete' },
+      alike: null,
+      sources: { of: ['setup', 'archived', 'unready'], atOnce: 1, end: 'delete', afterwards: 'mend' },
     },
   },
   { name: 'stop', job: { kind: 'stop', callers: 2, fails: 0, escalation: null } },

@@ -1,6 +1,7 @@
 /** How a job ends to which nothing happens, by its plan alone. */
 import type { FailureClass } from '../../../src/protocol/result-error-codes.js';
 import type { BatchPlan, JobPlan, RunPlan } from '../plan/plan.js';
+import { failingSources } from '../players/sources.js';
 
 export interface ExpectedEnd {
   readonly outcome: string;
@@ -47,10 +48,19 @@ export function alikeFailures({ alike }: BatchPlan): Omit<ExpectedEnd, 'rounds'>
   return alike.by === 'check' ? checkNotStarted : failures.provider;
 }
 
+/** The outcome of a batch of several sources. @param isMended whether a person has mended the preparations */
+export function expectedOfSources(plan: BatchPlan, isMended: boolean): string {
+  const failing = failingSources(plan, isMended).length;
+  if (failing === 0) return 'completed';
+  return failing === plan.sources?.of.length ? 'source_failed' : 'partly_failed';
+}
+
 /** The outcomes of a job to which nothing happens; undefined if any good end will do. */
 export function expectedOutcomes(plan: JobPlan): readonly string[] | undefined {
   if (plan.kind === 'run') return [expectedEnd(plan).outcome];
-  if (plan.kind !== 'batch' || !plan.alike) return undefined;
+  if (plan.kind !== 'batch') return undefined;
+  if (plan.sources) return [expectedOfSources(plan, plan.sources.afterwards === 'mend')];
+  if (!plan.alike) return undefined;
   const { whenHeld, breaker } = plan.alike;
   // A batch of too few items ends before anybody decides.
   if (whenHeld === 'cancel')

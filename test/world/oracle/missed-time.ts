@@ -1,10 +1,11 @@
 /** How much time a job had to spare, whose end shows that a time has passed. */
 import type { JobResult } from '../../../workflows/index.js';
 import type { Trouble } from '../plan/plan.js';
-import { batchDeadlineMs, itemDeadlineMs, itemSeconds, preparationDeadlineMs, tightLease } from '../players/batch.js';
+import { batchDeadlineMs, itemDeadlineMs, itemSeconds, tightLease } from '../players/batch.js';
 import { patienceMs } from '../players/cleanup.js';
 import { commandLineDeadlineMs, commandLinePatienceMs, temporalPatienceMs } from '../players/command-line.js';
 import { shortLease } from '../players/run.js';
+import { preparationDeadlineMs } from '../players/sources.js';
 import { stopDeadlineMs } from '../players/stop.js';
 import type { Told } from '../players/told.js';
 import { type MissedTime, planOf, type WorldRecord } from './record.js';
@@ -13,6 +14,8 @@ import { type MissedTime, planOf, type WorldRecord } from './record.js';
 const replacedMs = 30_000;
 /** What an item takes on a quiet machine beside its work: a fork, a prompt, a stop. Measured. */
 const itemStepsSeconds = 1.4;
+/** What a source takes that is prepared, or is missing for as long as reads may lag. */
+const sourceSeconds = 4;
 
 /** @returns undefined if the job did not end because of a time */
 export function missedTime(
@@ -41,9 +44,10 @@ export function missedTime(
       const isLate = ends.length > 0 && ends.every((one) => one === 'deadline_exceeded');
       if (outcome === 'deadline_exceeded') {
         const oneByOne = (plan.items / plan.concurrency) * (itemSeconds(plan) + itemStepsSeconds);
-        return spare(batchDeadlineMs - oneByOne * 1_000);
+        const ofSources = (plan.sources?.of.length ?? 0) * sourceSeconds;
+        return spare(batchDeadlineMs - (oneByOne + ofSources) * 1_000);
       }
-      if (outcome === 'source_failed' && error?.code === 'deadline_exceeded') {
+      if ((outcome === 'source_failed' || plan.sources) && error?.code === 'deadline_exceeded') {
         return { ...spare(preparationDeadlineMs), withinMs: preparationDeadlineMs };
       }
       return isLate ? { ...spare(itemDeadlineMs - itemSeconds(plan) * 1_000), withinMs: itemDeadlineMs } : undefined;

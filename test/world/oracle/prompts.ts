@@ -21,7 +21,8 @@ function promptedTwice(record: WorldRecord): Broken[] {
     for (const { text } of promptsOf(record, told)) counts.set(text, (counts.get(text) ?? 0) + 1);
     // The user asked to run an item again if it ends otherwise than completed, even if only its answer was lost.
     // If it was a machine or the service, three more tries cost none of those.
-    const most = plan?.kind === 'batch' && plan.retries > 0 ? 1 + plan.retries + 3 : 1;
+    const perRun = plan?.kind === 'batch' && plan.retries > 0 ? 1 + plan.retries + 3 : 1;
+    const most = perRun * (told.ends?.length ?? 1);
     return [...counts].flatMap(([text, count]) =>
       count > Math.max(most, equalsOf(record, text))
         ? [{ promise: 'no prompt twice', job: told.job, what: `accepted ${count} times: ${text}` }]

@@ -1,5 +1,6 @@
 /** Promises about machines: no second one, none that runs unnamed, nothing of somebody else's touched. */
 import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states.js';
+import type { BatchPlan } from '../plan/plan.js';
 import { othersNameOf } from '../players/others.js';
 import { type Broken, madeBy, planOf, type WorldRecord } from './record.js';
 
@@ -15,18 +16,19 @@ function tooMany(record: WorldRecord): Broken[] {
     const lost = made.filter(
       ({ id, gone }) => gone === 'cancelled' || gone === 'reported' || record.traces.deleted.has(id),
     );
-    const most =
-      plan?.kind === 'batch'
-        ? // Three tries after failures of machines or of the service cost no retry.
-          plan.items * (1 + plan.retries + 3) + (plan.source === 'prepare' ? 1 : 0)
-        : told.given.length === 0
-          ? 1
-          : 0;
+    const most = plan?.kind === 'batch' ? mostOfBatch(plan) : told.given.length === 0 ? 1 : 0;
     const excess = made.length - most - lost.length;
     if (excess <= 0) return [];
     const names = made.map(({ name, state, gone }) => `${name} (${gone ?? state})`).join(', ');
     return [{ promise: 'no second sandbox', job: told.job, what: `${made.length} sandboxes were made: ${names}` }];
   });
+}
+
+function mostOfBatch(plan: BatchPlan): number {
+  const isResumed = plan.sources !== null && plan.sources.afterwards !== 'leave';
+  const sources = plan.sources ? plan.sources.of.length : 1;
+  // Three tries after failures of machines or of the service cost no retry.
+  return (plan.items * (1 + plan.retries + 3) + sources) * (isResumed ? 2 : 1);
 }
 
 function leaked(record: WorldRecord): Broken[] {

@@ -1,16 +1,34 @@
 /** Promises about work: all items of a batch begin from one state, and nothing is deleted before it is collected. */
+import type { JobResult } from '../../../workflows/index.js';
+import type { BatchPlan } from '../plan/plan.js';
+import { sourceOf } from '../players/sources.js';
 import { type Broken, planOf, troublesOf, type WorldRecord } from './record.js';
 
 export const brokenWork = (record: WorldRecord): Broken[] => [...fromDifferentStates(record), ...uncollected(record)];
 
 function fromDifferentStates(record: WorldRecord): Broken[] {
   return record.told.flatMap(({ job, jobs }) => {
-    if (planOf(record, job)?.kind !== 'batch') return [];
-    const answers = jobs.flatMap(({ outcome, prompts }) => (outcome === 'completed' ? (prompts[0]?.result ?? []) : []));
-    const states = new Set(answers.map((answer) => answer.trim().split('\n').slice(1).join(' ')));
-    if (states.size < 2) return [];
-    const what = `completed items began from ${[...states].map((state) => `"${state}"`).join(', ')}`;
-    return [{ promise: 'the items of a batch begin from one state', job, what }];
+    const plan = planOf(record, job);
+    if (plan?.kind !== 'batch') return [];
+    const bySource = new Map<number, Set<string>>();
+    for (const { source, state } of statesOf(plan, jobs)) {
+      bySource.set(source, new Set([...(bySource.get(source) ?? []), state]));
+    }
+    return [...bySource.values()].flatMap((states) => {
+      if (states.size < 2) return [];
+      const what = `completed items began from ${[...states].map((state) => `"${state}"`).join(', ')}`;
+      return [{ promise: 'the items of a source begin from one state', job, what }];
+    });
+  });
+}
+
+/** What each completed item has shown of its source. */
+export function statesOf(plan: BatchPlan, jobs: readonly JobResult[]) {
+  return jobs.flatMap(({ outcome, prompts }) => {
+    const answer = outcome === 'completed' ? prompts[0]?.result : null;
+    if (answer == null) return [];
+    const [item = '', ...state] = answer.trim().split('\n');
+    return [{ source: sourceOf(plan, Number(item.split(' ')[1])), state: state.join(' ') }];
   });
 }
 

@@ -20,11 +20,22 @@ export function crossing(jobs: readonly JobPlan[]): fc.Arbitrary<Drawn> {
     // A cleanup deletes the sandbox that holds the snapshot of a batch.
     ...to(
       jobs,
-      isBatch(({ source }) => source === 'snapshot'),
+      isBatch(({ source, sources }) => source === 'snapshot' || sources?.of.includes('snapshot') === true),
       ({ key, items }) =>
         fc
           .integer({ min: 2, max: items })
           .map((nth) => [{ kind: 'newcomer', at: { job: key, endpoint: 'createSandbox', nth }, brings: 'cleanup' }]),
+    ),
+    // Somebody deletes the source of some items of a batch.
+    ...to(
+      jobs,
+      isBatch(({ sources }) => sources !== null),
+      ({ key, items }) =>
+        fc
+          .integer({ min: 1, max: items })
+          .map((nth) => [
+            { kind: 'act', at: { job: key, endpoint: 'forkSandbox', nth }, act: 'delete', when: 'before' },
+          ]),
     ),
     // Somebody forks the sandbox of a job by hand, and a cleanup looks for what ended jobs have left.
     ...to(

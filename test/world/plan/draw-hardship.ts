@@ -179,7 +179,7 @@ export function hardship(jobs: readonly JobPlan[]): fc.Arbitrary<Drawn> {
     // Somebody works in the source of a batch by command.
     ...to(
       jobs,
-      isBatch(({ source }) => source === 'usable'),
+      isBatch(({ source, sources }) => source === 'usable' && !sources),
       ({ key }) =>
         fc.constant([{ kind: 'newcomer', at: { job: key, endpoint: 'getSandbox', nth: 1 }, brings: 'command' }]),
     ),

@@ -1,7 +1,7 @@
 /** Draws the jobs of a plan. */
 import fc from 'fast-check';
 import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
-import { failsForEver, type JobPlan } from './plan.js';
+import { failsForEver, type JobPlan, type SourceKind, sourceKinds } from './plan.js';
 
 export const often = fc.constantFrom;
 /** Not from a `double`, which is nearly always tiny. */
@@ -56,6 +56,19 @@ const alike = fc
   .map((drawn) =>
     drawn.by === 'provider' && drawn.whenHeld === 'mend' ? { ...drawn, whenHeld: 'go_on' as const } : drawn,
   );
+const otherThanBatch = (kind: SourceKind) => (kind === 'batch' ? 'setup' : kind);
+const severalSources = fc
+  .record({
+    of: fc.array(often<SourceKind>(...sourceKinds), { minLength: 2, maxLength: 4 }),
+    atOnce: fc.integer({ min: 1, max: 3 }),
+    end: often('stop' as const, 'delete' as const),
+    afterwards: mostly<'leave' | 'resume' | 'mend'>('mend', 'leave', 'resume'),
+  })
+  // A batch has one source of its own.
+  .map((drawn) => ({
+    ...drawn,
+    of: drawn.of.map((kind, at) => (drawn.of.indexOf(kind) < at ? otherThanBatch(kind) : kind)),
+  }));
 const batch = fc
   .record({
     kind: fc.constant('batch' as const),
@@ -66,7 +79,12 @@ const batch = fc
     end: often('stop' as const, 'delete' as const),
     tight: rarely(0.5),
     alike: fc.oneof({ arbitrary: fc.constant(null), weight: 2 }, { arbitrary: alike, weight: 1 }),
+    sources: fc.oneof({ arbitrary: fc.constant(null), weight: 1 }, { arbitrary: severalSources, weight: 1 }),
   })
+  // Each source has two items or more. A batch that fails alike has one source.
+  .map((drawn) =>
+    drawn.sources ? { ...drawn, alike: null, items: Math.max(drawn.items, 2 * drawn.sources.of.length) } : drawn,
+  )
   // More than start before it is held.
   .map((drawn) =>
     drawn.alike ? { ...drawn, items: drawn.items + 6, concurrency: Math.min(drawn.concurrency, 3) } : drawn,
@@ -121,7 +139,11 @@ type Keyless<Job> = Job extends JobPlan ? Omit<Job, 'key'> : never;
 /** The endpoints that a job of this plan probably calls. */
 export function endpointsOf(plan: JobPlan): readonly EndpointName[] {
   if (plan.kind === 'batch') {
-    return ['forkSandbox', 'createSandbox', 'getSandbox', 'sendPrompt', 'listEvents', 'stopSandbox', 'deleteSandbox'];
+    return [
+      ...(['forkSandbox', 'createSandbox', 'getSandbox', 'sendPrompt', 'listEvents'] as const),
+      ...(['stopSandbox', 'deleteSandbox'] as const),
+      ...(plan.sources ? (['runCommand'] as const) : []),
+    ];
   }
   if (plan.kind === 'command-line') return ['getMe', 'createSandbox', 'sendPrompt', 'deleteSandbox'];
   if (plan.kind === 'stop') {

@@ -61,7 +61,8 @@ export const newcomer = (jobs: readonly JobPlan[]) =>
         }),
         brings: fc.constant(brings),
       });
-    const start = plan.kind === 'batch' && plan.source === 'snapshot' ? 'createSandbox' : 'forkSandbox';
+    const start =
+      plan.kind === 'batch' && plan.source === 'snapshot' && !plan.sources ? 'createSandbox' : 'forkSandbox';
     const uses: readonly EndpointName[] = plan.kind === 'batch' ? [start] : ['sendPrompt', 'runCommand'];
     return ends
       ? of(plan.kind === 'cleanup' ? ['deleteSandbox', 'stopSandbox'] : ['deleteSandbox'], 'run')

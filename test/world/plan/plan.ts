@@ -64,6 +64,32 @@ export interface BatchPlan {
   readonly tight: boolean;
   /** Its items fail alike, for good; null for a batch of items that do not. */
   readonly alike: AlikePlan | null;
+  /** What its items name as their sources; null for a batch of one source. */
+  readonly sources: SourcesPlan | null;
+}
+
+/**
+ * `batch`: items that name no source have that of the batch. The next three are a person's; the others are prepared.
+ * `unready`: its preparation fails until a person mends it. `missing`: a person has deleted it before.
+ */
+export const sourceKinds = [
+  ...(['batch', 'archived', 'usable', 'snapshot'] as const),
+  ...(['setup', 'environment', 'unready', 'missing'] as const),
+];
+export type SourceKind = (typeof sourceKinds)[number];
+
+/** Every sandbox of this environment has a variable `PLACE`, with this name. */
+export const worldEnvironment = 'world';
+
+export interface SourcesPlan {
+  /** The items name them in turn, so that each is shared. `batch` at most once; without it, the batch has no source of its own. */
+  readonly of: readonly SourceKind[];
+  /** At most so many are prepared or ready. */
+  readonly atOnce: number;
+  /** How the sandboxes end that are prepared. */
+  readonly end: 'stop' | 'delete';
+  /** What a person does who finds the batch ended with a failed item. `mend`: resumes it after mending its preparation. */
+  readonly afterwards: 'leave' | 'resume' | 'mend';
 }
 
 /** How all items of a batch fail, and what a person does with the batch that is held for it. */

@@ -106,9 +106,13 @@ export async function madeByPerson(
 }
 
 /** An archived sandbox of a person. */
-export async function archivedByPerson(account: Pick<Account, 'api' | 'signal'>, name: string): Promise<string> {
+export async function archivedByPerson(
+  account: Pick<Account, 'api' | 'signal'>,
+  name: string,
+  seed = 'from the source',
+): Promise<string> {
   const sandboxId = await madeByPerson(account, name);
-  await account.api.writeFile(sandboxId, { path: 'seed', content: 'from the source' });
+  await account.api.writeFile(sandboxId, { path: 'seed', content: seed });
   await account.api.stopSandbox(sandboxId);
   await untilState(account, sandboxId, 'archived');
   return sandboxId;

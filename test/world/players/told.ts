@@ -2,6 +2,7 @@
 
 import type { ByClass } from '../../../src/protocol/failure-class.js';
 import type { BatchHold } from '../../../src/protocol/fanout/fanout-progress.js';
+import type { FanoutResult, ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
 import type { StopRequestView } from '../../../src/protocol/stop.js';
 import type { JobResult } from '../../../workflows/index.js';
@@ -10,6 +11,13 @@ import type { JobResult } from '../../../workflows/index.js';
 export interface Hold extends Pick<BatchHold, 'since' | 'by' | 'code' | 'count'> {
   /** How many of its items had got a fork by then, since the batch began. */
   readonly started: number;
+}
+
+/** One end of a batch. */
+export interface BatchEnd extends Pick<FanoutResult, 'outcome' | 'error' | 'sources' | 'left'> {
+  /** When it was told, in ms since the epoch. */
+  readonly atMs: number;
+  readonly items: readonly ItemResult[];
 }
 
 export interface Told {
@@ -33,6 +41,8 @@ export interface Told {
   readonly isTerminated: boolean;
   /** Of a batch whose items fail alike: each time that it was held, in order. */
   readonly holds?: readonly Hold[];
+  /** Of a batch: its ends, in order. A resume brings another one. */
+  readonly ends?: readonly BatchEnd[];
   /** Of a batch: its failed items by the class of their failures. */
   readonly byClass?: ByClass;
   /** The ends of the requests of a stop, and when the service had accepted all of them; null if it refused one. */
