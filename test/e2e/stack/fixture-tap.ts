@@ -9,7 +9,15 @@ export interface PassedCall {
   readonly status: number;
 }
 
-export type AskedCall = Omit<PassedCall, 'status'>;
+export interface AskedCall extends Omit<PassedCall, 'status'> {
+  readonly body: string;
+}
+
+/** An answer instead of the service's. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+}
 
 export interface Tap {
   /** The base URL that replaces the service's. */
@@ -20,12 +28,17 @@ export interface Tap {
 /**
  * @param onAnswered called with each answered call before the caller gets the answer; if it
  *   returns false the answer is never sent
- * @param options.onAsked awaited with each call before the service gets it. Default: the service gets it at once
+ * @param options.onAsked awaited with each call before the service gets it. If it throws, the connection ends. Default:
+ *   the service gets it at once
+ * @param options.refusal of a call that the service does not get. Default: none
  */
 export async function createTap(
   serviceUrl: string,
   onAnswered: (call: PassedCall) => boolean,
-  options: { readonly onAsked?: (call: AskedCall) => Promise<void> | undefined } = {},
+  options: {
+    readonly onAsked?: (call: AskedCall) => Promise<void> | undefined;
+    readonly refusal?: (call: AskedCall) => Refusal | undefined;
+  } = {},
 ): Promise<Tap> {
   const { origin, pathname } = new URL(serviceUrl);
   const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -35,7 +48,13 @@ export async function createTap(
     const { host: _, connection: __, 'content-length': ___, 'transfer-encoding': ____, ...passed } = headers;
     const body = chunks.length === 0 ? null : Buffer.concat(chunks);
     const path = url.split('?', 1)[0] ?? url;
-    await options.onAsked?.({ method, path });
+    const call: AskedCall = { method, path, body: body?.toString() ?? '' };
+    await options.onAsked?.(call);
+    const refusal = options.refusal?.(call);
+    if (refusal) {
+      const refused = JSON.stringify({ ok: false, ...refusal, message: 'The service refuses the call.' });
+      return void outgoing.writeHead(refusal.status, { 'content-type': 'application/json' }).end(refused);
+    }
     const answer = await request(`${origin}${url}`, { method, headers: passed, body });
     const content = Buffer.from(await answer.body.arrayBuffer());
     if (!onAnswered({ method, path, status: answer.statusCode })) return void incoming.socket.destroy();

@@ -2,47 +2,23 @@
  * A batch with many faults: its worker is killed three times, calls fail, and answers and webhooks are
  * lost. SANDFLOW_TEST_FANOUT_ITEMS sets its size.
  */
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { FaultInput } from '../../../../local-service/src/index.js';
 import type { FanoutInput, FanoutItem } from '../../../../src/protocol/fanout/fanout-input.js';
-import type { ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
-import { createResultStore } from '../../../../src/result-store/index.js';
 import { connectTemporal } from '../../../../src/temporal/connect.js';
 import { awaitFanout, submitFanout } from '../../../../src/workflow-client/fanouts/submit-fanout.js';
-import type { Started } from '../../../e2e/cli/program.js';
-import { arm, armed, patient, readBooks, shell } from '../../../e2e/stack/fixture.js';
+import { arm, armed, readBooks, shell } from '../../../e2e/stack/fixture.js';
 import { createParts, type PartsOfStack } from '../../../e2e/stack/fixture-parts.js';
 import { archivedSandbox } from '../../../e2e/stack/fixture-sandbox.js';
+import { always, batchOfBadDay, lostWebhooks, resultsOf, startMortalWorker, untilQuiet } from './bad-day.js';
 
 const items = Number(process.env.SANDFLOW_TEST_FANOUT_ITEMS ?? 12);
 const taskQueue = 'fanout-faults';
-const always = { times: 1_000_000_000 };
 const badDay: readonly FaultInput[] = [
   { ...always, kind: 'error', endpoint: '*', status: 503, probability: 0.05 },
   { ...always, kind: 'drop_response', endpoint: '*', probability: 0.1 },
-  { ...always, kind: 'webhook_drop', probability: 0.3 },
+  lostWebhooks,
 ];
-
-const input = (sandboxId: string): FanoutInput => ({
-  deployment: 'parts',
-  batchId: 'bad-day',
-  source: { kind: 'sandbox', sandboxId, allowStale: false },
-  policy: {
-    concurrency: Math.max(40, items / 10),
-    stopAt: { kind: 'go_on' },
-    retries: 0,
-    itemDeadlineMs: 900_000,
-    deadlineMs: 3_000_000,
-    budgetSeconds: null,
-    type: null,
-    end: 'stop',
-    ttlSeconds: 1_800,
-    // The effect of a prompt with a 503 is unknown; the history of the item's own fork soon shows it.
-    onUnknownOutcome: 'resend',
-  },
-  timing: { safetyPollFirstMs: 1_000, safetyPollGrowth: 1.5, safetyPollMaxMs: 10_000 },
-});
 const itemsOfBatch: readonly FanoutItem[] = Array.from({ length: items }, (_, index) => ({
   id: `line-${index}`,
   prompts: [{ prompt: shell(`cat note; echo answer ${index}`) }],
@@ -63,29 +39,27 @@ it('creates one fork and one prompt per item despite all faults, and leaves noth
   });
   const sourceId = await archivedSandbox(service, { path: 'note', content: 'of the source\n' });
   const environment = parts.environment(service, taskQueue);
-  let worker: Started = await parts.startWorker(environment);
+  const worker = await startMortalWorker(parts, environment);
   await arm(service, badDay);
   const temporal = await connectTemporal({ address: environment.TEMPORAL_ADDRESS ?? '' });
-  const batch = input(sourceId);
+  const batch: FanoutInput = {
+    ...batchOfBadDay('bad-day', { concurrency: Math.max(40, items / 10) }),
+    source: { kind: 'sandbox', sandboxId: sourceId, allowStale: false },
+  };
   try {
     await submitFanout(temporal, batch, itemsOfBatch, { taskQueue });
     const ended = awaitFanout(temporal, batch);
     for (const share of [0.2, 0.4, 0.6]) {
       const see = async () => expect((await readBooks(service)).prompts.length).toBeGreaterThanOrEqual(items * share);
       await vi.waitFor(see, { timeout: 120_000 + items * 3_000, interval: 200 });
-      worker.process.kill('SIGKILL');
-      await worker.ended;
-      worker = await parts.startWorker(environment);
+      await worker.replace();
     }
     const result = await ended;
     expect(result).toMatchObject({ outcome: 'completed', counts: { completed: items, failed: 0, retried: 0 } });
     expect(result.leftSandboxIds).toEqual([]);
-    const results = createResultStore(join(parts.cli.home, 'results'));
-    const lines = (await results.get(result.resultsRef ?? '')).toString('utf8').trim().split('\n');
-    const answers = lines.map((line) => JSON.parse(line) as ItemResult).map(({ job }) => job?.prompts[0]?.result);
+    const answers = (await resultsOf(parts, result)).map(({ job }) => job?.prompts[0]?.result);
     expect(answers).toEqual(itemsOfBatch.map((_, index) => `of the source\nanswer ${index}\n`));
-    const isQuiet = async () => expect((await temporal.workflow.count("ExecutionStatus = 'Running'")).count).toBe(0);
-    await vi.waitFor(isQuiet, patient);
+    await untilQuiet(temporal);
   } finally {
     await temporal.connection.close();
   }
