@@ -36,7 +36,7 @@ const readTimeoutMs = 8_000;
  * Interrupts the work of one conversation, or of all.
  * @param again the prompt that an earlier interrupt did not end. Nothing is interrupted unless a read shows this prompt
  * running. Default: this is the first interrupt
- * @returns the number of stopped prompts; 0 if the sandbox does not exist
+ * @returns the number of stopped prompts; null if the answer does not tell it; 0 if the sandbox does not exist
  * @throws ApplicationFailure `outcome_unknown` if an answer was lost, and either prompts were queued since or the
  * history could not be read before the call
  */
@@ -46,7 +46,7 @@ export function interruptSandboxActivity(client: SandboxClient, results: ResultS
     sandboxId: string,
     conversationId: string | null,
     again?: FollowPromptInput,
-  ): Promise<number> {
+  ): Promise<number | null> {
     const attempt = currentAttempt();
     const earlier = activityInfo().heartbeatDetails as Intent | undefined;
     const beats = createIntentBeats<Intent>(earlier);
@@ -71,7 +71,7 @@ export function interruptSandboxActivity(client: SandboxClient, results: ResultS
       const filter = conversationId === null ? {} : { conversation: conversationId };
       const { interrupted } = await attempt.call((signal) => client.interruptSandbox(sandboxId, filter, { signal }));
       await beats.stop();
-      return interrupted ?? 0;
+      return interrupted ?? null;
     } catch (error) {
       await beats.stop();
       if (isMissing(error)) return 0;

@@ -41,8 +41,8 @@ export class JobState {
   blocked: JobProgress['blocked'] = null;
   /** What the job did when its deadline passed. */
   deadlineIn: JobPhase | 'blocked' | undefined;
-  /** What the interrupt of each prompt showed, by its index: whether the agent was at work. Absent if none was made. */
-  readonly wasAtWork = new Map<number, boolean>();
+  /** Whether the agent was at work, as the interrupt of each prompt showed it; undefined if it did not. By index. */
+  readonly wasAtWork = new Map<number, boolean | undefined>();
   /** A person's decision about a call of unknown outcome, until it is used. */
   resolution: Resolution | null = null;
   /** True while the job accepts and sends further prompts. */

@@ -73,8 +73,9 @@ function deadlineInOf(job: JobState): JobState['deadlineIn'] {
 function wasAgentAtWork({ carried: { prompts, deadlineAtMs }, wasAtWork }: JobState): boolean {
   return prompts.some(({ status, endedAt }, index) => {
     if (status === 'not_sent') return false;
-    if (status === 'completed') return Date.parse(endedAt ?? '') > (deadlineAtMs ?? 0);
-    return isFinalPromptStatus(status) || wasAtWork.get(index) !== false;
+    if (status !== 'completed') return isFinalPromptStatus(status) || wasAtWork.get(index) !== false;
+    if (endedAt !== null) return Date.parse(endedAt) > (deadlineAtMs ?? 0);
+    return wasAtWork.has(index) && wasAtWork.get(index) !== false;
   });
 }
 

@@ -1,6 +1,6 @@
 /** Runs the commands of a job in its sandbox, sequentially, each at most once. */
 
-import { CancellationScope, sleep, uuid4, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, patched, sleep, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { SandflowActivities } from '../../activities/index.js';
 import { executionOf } from '../../src/addresses/addresses.js';
 import { outcomeUnknownCode } from '../../src/contract/workflow-safe/service-failure.js';
@@ -58,7 +58,9 @@ export async function withMarkers(job: JobState, sandboxId: string, run: () => P
     // The next run reads the marker of the current command.
     if (error instanceof ContinueAsNewRequest) throw error;
     if (CancellationScope.current().consideredCancelled) job.beginCleanUp();
-    await CancellationScope.nonCancellable(() => removeMarkers(job, sandboxId));
+    const isAnswered = await CancellationScope.nonCancellable(() => removeMarkers(job, sandboxId));
+    // Who does not run this did not run the command at the deadline.
+    if (!isAnswered && isFromDeadline(job)) job.deadlineIn = 'blocked';
     throw error;
   }
   await removeMarkers(job, sandboxId);
@@ -208,17 +210,25 @@ function ownerOf(sandboxId: string): string {
 
 /**
  * Removes the job's markers, so that no snapshot or fork contains them. Waits only briefly for a machine that does not
- * answer.
+ * answer. A machine that is deleted is asked only to know whose failure a passed deadline is.
+ * @returns false if the markers may remain
  */
-async function removeMarkers(job: JobState, sandboxId: string): Promise<void> {
-  if (job.input.end === 'delete') return;
+async function removeMarkers(job: JobState, sandboxId: string): Promise<boolean> {
+  if (job.input.end === 'delete' && !(isFromDeadline(job) && patched('class-of-commands'))) return true;
   const scheduleToCloseTimeout = Math.min(longestRemovalMs, job.timing.cleanUpMs / 10);
   const options = { scheduleToCloseTimeout, summary: 'remove the markers of commands' };
   try {
     await commands.removeCommandMarkers.executeWithOptions(options, [sandboxId, ownerOf(sandboxId)]);
+    return true;
   } catch {
     // If markers remain, they do no harm: their names contain this sandbox and this execution.
+    return false;
   }
+}
+
+/** True while the job ends what it did when its deadline passed. */
+function isFromDeadline({ deadlineIn, carried }: JobState): boolean {
+  return deadlineIn === carried.phase;
 }
 
 /** The beginning of a command, in one line. */

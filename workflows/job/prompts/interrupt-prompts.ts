@@ -43,11 +43,12 @@ async function interruptPrompt(job: JobState, index: number): Promise<void> {
     const again = tries === 0 ? undefined : followInputOf(job, sent, true);
     try {
       const interrupt = () => effects.interruptSandbox(id, prompt.conversationId, again);
-      if ((await retryRefusals(job, 'interrupt', interrupt)) > 0) job.wasAtWork.set(index, true);
+      const interrupted = await retryRefusals(job, 'interrupt', interrupt);
+      if (interrupted !== 0) job.wasAtWork.set(index, interrupted === null ? undefined : true);
     } catch (error) {
       // The service refuses permanently. A machine that no longer runs has no prompts to interrupt.
       if (serviceFailureOf(error) === undefined) throw error;
-      job.wasAtWork.delete(index);
+      job.wasAtWork.set(index, undefined);
     }
     const end = await endWithin(job, sent, waitMs * 2 ** tries);
     if (end === undefined) continue;

@@ -1,15 +1,13 @@
-/** Whose failure it is if the deadline passes while a prompt is followed. Tier: temporal. */
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+/** Whose failure it is if the deadline passes while a prompt is followed or a command runs. Tier: temporal. */
+import { describe, expect, it } from 'vitest';
 import type { FaultInput } from '../../../../local-service/src/index.js';
+import type { JobInput } from '../../../../workflows/index.js';
 import { atDeadline } from '../../at-deadline.js';
+import { shareChangedStand } from '../../changed-stand.js';
 import { progressOf } from '../../job-progress.js';
-import { createStand, endFaults, type Stand, script, shortTiming } from '../../workflow-harness.js';
+import { endFaults, script, shortTiming } from '../../workflow-harness.js';
 
-let stand: Stand;
-beforeAll(async () => {
-  stand = await createStand();
-});
-afterAll(() => stand.close());
+const { stand, change } = shareChangedStand();
 
 /** An eighth of the time for the clean-up is that of the interrupt. */
 const timing = { ...shortTiming, cleanUpMs: 24_000 };
@@ -19,24 +17,34 @@ const unavailable = (endpoint: string) =>
 const forbidden = (endpoint: string) =>
   ({ kind: 'error', endpoint, status: 403, code: 'forbidden', times: 100_000 }) as FaultInput;
 
-/** A job at its deadline, whose prompt then had this status in the books of the service. */
-async function atDeadlineOf(commands: string, status: string, faults: readonly FaultInput[]) {
-  onTestFinished(() => endFaults(stand));
+/** A job at its deadline, in this phase. @param isReached whether the service has come there too */
+async function atDeadlineIn(
+  phase: string,
+  over: Partial<JobInput>,
+  faults: readonly FaultInput[],
+  isReached: (sandboxId: string) => boolean = () => true,
+) {
   const { result } = await atDeadline(3_000, {
     start: async (deadlineMs) => {
       await endFaults(stand);
       for (const fault of faults) await stand.fault(fault);
-      return stand.start({ prompts: [{ prompt: script(commands) }], deadlineMs, timing });
+      return stand.start({ ...over, deadlineMs, timing });
     },
     reached: async (handle) => {
-      const { sandboxId, phase } = await progressOf(handle);
-      const [prompt] = stand.service.books.prompts({ sandboxId: sandboxId ?? '' });
-      return phase === 'following' && prompt?.status === status;
+      const job = await progressOf(handle);
+      return job.phase === phase && isReached(job.sandboxId ?? '');
     },
   });
   expect(result.outcome).toBe('deadline_exceeded');
   return result;
 }
+
+/** A job at its deadline, whose prompt then had this status in the books of the service. */
+const followedAtDeadline = (commands: string, status: string, faults: readonly FaultInput[]) =>
+  atDeadlineIn('following', { prompts: [{ prompt: script(commands) }] }, faults, (sandboxId) => {
+    const [prompt] = stand.service.books.prompts({ sandboxId });
+    return prompt?.status === status;
+  });
 
 describe('a deadline that passes while a prompt is followed', () => {
   it.each([
@@ -63,6 +71,61 @@ describe('a deadline that passes while a prompt is followed', () => {
       'service',
     ],
   ] as const)('is a failure of %s', async (_, commands, status, faults, failureClass) => {
-    expect((await atDeadlineOf(commands, status, faults)).failureClass).toBe(failureClass);
+    expect((await followedAtDeadline(commands, status, faults)).failureClass).toBe(failureClass);
+  });
+
+  /** What was interrupted reads as completed, without the time of its end. */
+  const showNoEnd = () => {
+    change.getPrompt = async (...args) => {
+      const { prompt, ...answer } = await stand.api.getPrompt(...args);
+      const isOver = prompt.endedAt !== null;
+      return { ...answer, prompt: isOver ? { ...prompt, status: 'completed', endedAt: null, result: '' } : prompt };
+    };
+  };
+
+  it('is a failure of the agent if its prompt reads completed after the interrupt, without a time', async () => {
+    showNoEnd();
+    expect(await followedAtDeadline('sleep 600', 'running', [])).toMatchObject({
+      failureClass: 'agent',
+      prompts: [{ status: 'completed', endedAt: null }],
+    });
+  });
+
+  it('is a failure of the service if such a prompt was not interrupted', async () => {
+    let isOver = false;
+    const interrupt = stand.api.interruptSandbox;
+    showNoEnd();
+    const read = change.getPrompt;
+    change.getPrompt = async (...args) => {
+      if (!isOver) throw new TypeError('Nothing is shown before the deadline.');
+      return (read ?? stand.api.getPrompt)(...args);
+    };
+    change.interruptSandbox = (...args) => {
+      isOver = true;
+      return interrupt(...args);
+    };
+    expect((await followedAtDeadline('echo', 'completed', [])).failureClass).toBe('service');
+  });
+
+  it('is a failure of the agent if the answer to the interrupt has no number', async () => {
+    change.interruptSandbox = async (...args) => {
+      const { interrupted: _, ...answer } = await stand.api.interruptSandbox(...args);
+      return answer as typeof answer & { interrupted: number };
+    };
+    showNoEnd();
+    expect((await followedAtDeadline('sleep 600', 'running', [])).failureClass).toBe('agent');
+  });
+});
+
+describe.each([
+  ['checking', { checks: ['sleep 600'] }, 'check'],
+  ['running_commands', { commands: ['sleep 600'] }, 'setup'],
+] as const)('a deadline that passes while a command runs (%s)', (phase, over, failureClass) => {
+  it(`is a failure of the ${failureClass}, that runs on`, async () => {
+    expect((await atDeadlineIn(phase, over, [])).failureClass).toBe(failureClass);
+  });
+
+  it.each(['stop', 'delete'] as const)('is a failure of the service if it runs no command (%s)', async (end) => {
+    expect((await atDeadlineIn(phase, { ...over, end }, [unavailable('runCommand')])).failureClass).toBe('service');
   });
 });
