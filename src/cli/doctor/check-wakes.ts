@@ -14,9 +14,10 @@ const newestJobs = 5;
 /** Call it only if a bridge is registered. @returns a warning if no webhook ended a wait of the newest jobs of the last day */
 export async function checkWakes(client: Client, { deployment }: { readonly deployment: string }): Promise<Check> {
   const newest = { deployment, since: new Date(Date.now() - dayMs), limit: newestJobs };
-  const wakes = await readWakes(client, newest).catch(() => undefined);
-  if (wakes === undefined) return skipped('wakes', 'The results of the newest jobs cannot be read.');
-  const report = reportWakes(wakes);
+  const report = await readWakes(client, newest)
+    .then(reportWakes)
+    .catch(() => undefined);
+  if (report === undefined) return skipped('wakes', 'The results of the newest jobs cannot be read.');
   if (report.waits === 0) return skipped('wakes', 'No job of the last day has waited for a sandbox and ended.');
   const polled = polledText(report);
   if (polled === undefined)
@@ -36,13 +37,14 @@ export async function readWakes(
 ): Promise<(readonly Wake[] | null)[]> {
   const { deployment } = options;
   const ended = (await listJobs(client, options)).filter(({ status }) => status === 'completed');
-  const results = ended.map(({ jobId }) => jobHandle(client, { deployment, jobId }).result());
   return Promise.all(
-    results.map((result) =>
-      result.then(
-        ({ wakes }) => wakes,
-        () => null,
-      ),
-    ),
+    ended.map(async ({ jobId }) => {
+      try {
+        const { wakes } = await jobHandle(client, { deployment, jobId }).result();
+        return Array.isArray(wakes) ? wakes : null;
+      } catch {
+        return null;
+      }
+    }),
   );
 }
