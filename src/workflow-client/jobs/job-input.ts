@@ -36,11 +36,7 @@ const checkedJobSchema = (
   if (checks.length > 0 && input.prompts.length === 0)
     context.addIssue({ code: 'custom', path: ['checks'], message: 'need at least one prompt, whose work they prove' });
   if (rounds > 1 && checks.length === 0)
-    context.addIssue({
-      code: 'custom',
-      path: ['rounds'],
-      message: 'needs checks, whose failure begins the next round',
-    });
+    context.addIssue({ code: 'custom', path: ['rounds'], message: roundsNeedChecks });
   if (rounds > 1 && input.conversations === 'each')
     context.addIssue({ code: 'custom', path: ['rounds'], message: roundsNeedOneConversation });
   if (collectsPatchTwice(input)) context.addIssue({ code: 'custom', path: ['collect'], message: patchNameTaken });
@@ -52,6 +48,7 @@ const checkedJobSchema = (
   if (jobId) context.addIssue({ code: 'custom', path: ['jobId'], message: `the job id ${jobId}` });
 });
 
+export const roundsNeedChecks = 'needs checks, whose failure begins the next round';
 export const roundsNeedOneConversation =
   'must be 1 if the prompts run in parallel: a round goes on in one conversation';
 
