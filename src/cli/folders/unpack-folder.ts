@@ -123,9 +123,12 @@ async function unpack(
     last?.end();
   }
   if (problem === undefined) await ended;
+  const isAsCollected = hash.digest('hex') === sha256;
+  // An answer without a length may end anywhere, and nothing else tells it.
+  const sent = isAsCollected ? '. The service sent it so, and may have cut it off' : '';
   if (problem !== undefined)
-    throw new Error(`it cannot be unpacked: ${(problem as Error).message}`, { cause: problem });
-  if (sha256 !== null && hash.digest('hex') !== sha256) throw new Error('its content differs from what was collected');
+    throw new Error(`it cannot be unpacked: ${(problem as Error).message}${sent}`, { cause: problem });
+  if (sha256 !== null && !isAsCollected) throw new Error('its content differs from what was collected');
   if (leftOut.count === 0) return null;
   const more = leftOut.count === 1 ? '' : ` and ${leftOut.count - 1} more`;
   return `It was saved without ${leftOut.first}${more}: a link that leads out of the folder, a name with a backslash, or no file. The result store has all of it.`;

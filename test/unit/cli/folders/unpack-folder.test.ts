@@ -109,6 +109,13 @@ describe('an archive of a collected folder', () => {
     await untouched();
   });
 
+  it('that was collected without its end says so', async () => {
+    const { unpack } = await home();
+    const half = archiveOf(inner).subarray(0, -20);
+    const sha256 = createHash('sha256').update(half).digest('hex');
+    await expect(unpack(half, { sha256 })).rejects.toThrow('The service sent it so, and may have cut it off');
+  });
+
   it('without entries is an empty folder', async () => {
     const { unpack, place } = await home();
     expect(await unpack(archiveOf())).toBeNull();
