@@ -110,9 +110,8 @@ export async function readPromptEnd(
       const isWhole = answered.result !== null && isFinalPromptStatus(end?.status ?? '');
       return { end: isWhole ? answered : withoutAnswer(answered), unread };
     }
-    if (end && isFinalPromptStatus(end.status)) {
+    if (end && isFinalPromptStatus(end.status))
       return { end: lacking.length === 0 ? end : { ...end, note: noteOf(lacking) }, unread };
-    }
     unread.push(...lacking);
     const queued = events.filter(({ type }) => type === 'prompt.queued');
     if (events.length > 0 && queued.length === 0) unread.push('the types of the events of the history');

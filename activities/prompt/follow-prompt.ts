@@ -253,9 +253,8 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd | 
     const isIdle = lasts(idleSinceMs);
     // Only a read of the sandbox itself shows whether it still exists.
     const { end, unread } = await one.readEnd();
-    if (end && isFinalPromptStatus(end.status)) {
+    if (end && isFinalPromptStatus(end.status))
       return { ...end, ...(await stateAtEnd(one, end)), ...seenAs(read), resultRef: null };
-    }
     known = end ?? known;
     const isUnread = !end && unread.length > 0;
     if (isUnread) unreadSinceMs ??= Date.now();

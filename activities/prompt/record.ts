@@ -46,12 +46,9 @@ export interface PromptRecord {
 }
 
 /** What was read of the history before a prompt. */
-export interface HistoryBefore {
+export interface HistoryBefore extends Pick<PromptRecord, 'since' | 'rest' | 'unread'> {
   /** The events that queued a prompt, oldest first. */
   readonly queued: readonly SandboxHistoryEvent[];
-  readonly since: string | null;
-  readonly rest: string | null;
-  readonly unread?: true;
 }
 
 export interface PromptRecords {

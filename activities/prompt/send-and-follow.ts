@@ -33,10 +33,6 @@ export interface BriefFollowOptions {
   readonly briefFollowMs?: number;
 }
 
-interface SendAndFollowOptions extends BriefFollowOptions {
-  readonly maxActivities?: number;
-}
-
 /** The activity must end well before its time limit. */
 const longestFollowMs = 30_000;
 /** The part of the activities of a worker that may follow at once. The others are free for stops and new prompts. */
@@ -54,7 +50,10 @@ export function sendAndFollowPromptActivity(
   client: SandboxClient,
   hub: FollowHub,
   results: ResultStore,
-  { briefFollowMs = 2_000, maxActivities = Number.POSITIVE_INFINITY }: SendAndFollowOptions = {},
+  {
+    briefFollowMs = 2_000,
+    maxActivities = Number.POSITIVE_INFINITY,
+  }: BriefFollowOptions & { readonly maxActivities?: number } = {},
 ) {
   const send = sendPromptActivity(client, results);
   const follow = createFollow(client, hub, results);

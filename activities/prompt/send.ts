@@ -126,17 +126,10 @@ async function send(
   const answer = await client.sendPrompt(sandboxId, body, { timeoutMs });
   const isOurs = conversationId === null || answer.conversationId === conversationId;
   const isNew = conversationId !== null || !knownConversationIds.includes(answer.conversationId);
-  if (!isOurs || !isNew) {
-    throw new UnexpectedResponseError(
-      'sendPrompt',
-      202,
-      'conversationId',
-      'does not belong to the requested conversation',
-    );
-  }
-  if (answer.promptId != null && knownPromptIds.includes(answer.promptId)) {
-    throw new UnexpectedResponseError('sendPrompt', 202, 'promptId', 'belongs to another prompt');
-  }
+  const wrong = (field: string, why: string) => new UnexpectedResponseError('sendPrompt', 202, field, why);
+  if (!isOurs || !isNew) throw wrong('conversationId', 'does not belong to the requested conversation');
+  if (answer.promptId != null && knownPromptIds.includes(answer.promptId))
+    throw wrong('promptId', 'belongs to another prompt');
   return { promptId: answer.promptId ?? null, conversationId: answer.conversationId };
 }
 

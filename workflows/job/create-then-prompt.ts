@@ -23,11 +23,7 @@ import { JobState } from './job-state.js';
 import { continuesAsNew, runJob } from './run-job.js';
 
 /** Runs a job: one or more prompts in one sandbox, from a `JobInput` to a `JobResult`. */
-export function createThenPrompt(input: JobExecution<CarriedJob>): Promise<JobResult> {
-  return runCreateThenPrompt(input);
-}
-
-async function runCreateThenPrompt(execution: JobExecution<CarriedJob>): Promise<JobResult> {
+export async function createThenPrompt(execution: JobExecution<CarriedJob>): Promise<JobResult> {
   const { carried, ...input } = execution;
   const job = new JobState(input, carried);
   handleMessages(job);

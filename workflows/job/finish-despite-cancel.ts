@@ -45,22 +45,21 @@ export async function forShareOfCleanUp<T>(job: JobState, sending: Promise<T>, i
   return untilGivenUp(job, sending, { share: shareOfPrompt, summary, isKnown });
 }
 
-interface GivingUp {
-  /** The fraction of the remaining cleanup time that the call may use after a cancel, from 0 to 1. */
-  readonly share: number;
-  readonly summary: string;
-  /** Ends the wait if it returns true. Default: never. */
-  readonly isKnown?: () => boolean;
-}
-
-/** @throws the cancellation of the current scope, if the call does not end within its share of the time */
-async function untilGivenUp<T>(job: JobState, call: Promise<T>, giving: GivingUp): Promise<T> {
+/**
+ * @param giving.share the fraction of the remaining cleanup time that the call may use after a cancel, from 0 to 1
+ * @param giving.isKnown ends the wait if it returns true. Default: never
+ * @throws the cancellation of the current scope, if the call does not end within its share of the time
+ */
+async function untilGivenUp<T>(
+  job: JobState,
+  call: Promise<T>,
+  giving: { readonly share: number; readonly summary: string; readonly isKnown?: () => boolean },
+): Promise<T> {
   const { share, summary, isKnown = () => false } = giving;
   let known = false;
   const givenUp = CancellationScope.current().cancelRequested.catch(async (cancelled: unknown) => {
     if (known) return call;
-    const leftMs = (job.beginCleanUp() - Date.now()) * share;
-    const ms = Math.max(1, Math.round(leftMs));
+    const ms = Math.max(1, Math.round((job.beginCleanUp() - Date.now()) * share));
     await CancellationScope.nonCancellable(() => condition(isKnown, ms, { summary }));
     throw cancelled;
   });

@@ -65,9 +65,8 @@ export function handleMessages(job: JobState): void {
           throw refused('The decision is too long: it may hold only ids.');
         if (job.blocked?.reason !== 'outcome_unknown') throw refused('This job does not wait for a decision.');
         if (job.resolution !== null) throw refused('A decision was already made.');
-        if (resolution.action === 'sent' && job.blocked.step === 'create' && resolution.sandboxId === undefined) {
+        if (resolution.action === 'sent' && job.blocked.step === 'create' && resolution.sandboxId === undefined)
           throw refused('Name the sandbox that the call created.');
-        }
       },
     },
   );
@@ -84,9 +83,8 @@ export function promptProblem(job: JobState, step: PromptStep): string | undefin
   if (job.carried.prompts.length >= maxSteps) return `This job already has ${maxSteps} prompts, the maximum.`;
   if (bytesBesideText(step) > maxOptionsBytes) return 'The options of the prompt are too long.';
   const addedBytes = job.carried.addedPrompts.reduce((sum, added) => sum + bytesBesideText(added), 0);
-  if (addedBytes + bytesBesideText(step) > maxAddedBytes) {
+  if (addedBytes + bytesBesideText(step) > maxAddedBytes)
     return `The prompts that were added to this job have options of ${addedBytes} bytes, and may have at most ${maxAddedBytes}. Send further prompts to another job.`;
-  }
   const texts = job.steps.map(({ prompt: text }) => (typeof text === 'string' ? bytesOf(text) : 0));
   const leftBytes = maxInlineBytes - texts.reduce((sum, bytes) => sum + bytes, 0);
   if (!isText || bytesOf(prompt) <= leftBytes) return undefined;

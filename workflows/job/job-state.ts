@@ -22,7 +22,7 @@ import type { JobTermination } from '../shared/job-termination.js';
 import { observePhase } from '../shared/metrics.js';
 import { showAttributes } from '../shared/search-attributes.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
-import { type CarriedJob, type Milestone, newJob, unsentPrompt } from './carried-job.js';
+import { type CarriedJob, type JobPrompt, type Milestone, newJob, unsentPrompt } from './carried-job.js';
 import { isPastPrompts } from './checks/judge-round.js';
 import { wasReset } from './was-reset.js';
 
@@ -196,9 +196,12 @@ export class JobState {
 
   /** @throws RangeError if the job has no such prompt */
   stepOf(index: number): PromptStep {
-    const step = this.steps[index];
-    if (!step) throw new RangeError(`The job has no prompt ${index}`);
-    return step;
+    return there(this.steps[index], index);
+  }
+
+  /** @throws RangeError if the job has no such prompt */
+  promptOf(index: number): JobPrompt {
+    return there(this.carried.prompts[index], index);
   }
 
   /** @param answer of a call that ends the sandbox */
@@ -247,6 +250,11 @@ export class JobState {
     this.carried.phases.push({ phase: this.carried.phase, at: new Date(this.carried.sinceMs).toISOString() });
     if (this.carried.phases.length > maxPhases) this.carried.phases.shift();
   }
+}
+
+function there<T>(found: T | undefined, index: number): T {
+  if (found === undefined) throw new RangeError(`The job has no prompt ${index}`);
+  return found;
 }
 
 /** What Temporal shows of a job while it runs and after its end, as Markdown. */

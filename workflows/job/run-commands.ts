@@ -22,7 +22,7 @@ import { summaryOf } from '../shared/text-in-summaries.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';
 import type { CommandUnderWay } from './carried-job.js';
 import type { JobState } from './job-state.js';
-import { resolveUnknownOutcome } from './prompts/await-resolution.js';
+import { leaveFirstCopy, resolveUnknownOutcome } from './prompts/await-resolution.js';
 import { readSandbox } from './sandbox/wait-until-usable.js';
 import { wasReset } from './was-reset.js';
 
@@ -164,10 +164,7 @@ async function send(
   const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: isDoubtful };
   const input = { sandboxId, body: { command, timeoutSeconds }, keepTail: tailLength, marker };
   try {
-    const options = {
-      summary: summaryOf(summary, step),
-      heartbeatTimeout: job.timing.commandSilenceMs,
-    };
+    const options = { summary: summaryOf(summary, step), heartbeatTimeout: job.timing.commandSilenceMs };
     return await commands.runMarkedCommand.executeWithOptions(options, [input]);
   } catch (error) {
     if (serviceFailureOf(error)?.maybeSent) job.carried.command = { ...underWay, recover: true };
@@ -182,18 +179,9 @@ async function decide(job: JobState, underWay: CommandUnderWay, unknown: JobErro
   const policy = job.cleanUpEndsAtMs === null ? job.input.onUnknownOutcome : 'abandon';
   const { action } = await resolveUnknownOutcome(job, 'command', unknown.message, undefined, policy);
   if (action === 'abandon') throw new JobTermination('outcome_unknown', unknown);
-  if (action === 'resend') nameFirstCopy(job);
-  return action;
-}
-
-/**
- * Both copies of the command may run at the same time. Adds this to `left`, unless the sandbox is stopped or deleted.
- */
-function nameFirstCopy(job: JobState): void {
-  const { input, sandbox } = job;
-  if (input.source.kind !== 'existing' && input.end !== 'keep') return;
   const why = 'It is unknown whether a command ran; the decision was to run it again.';
-  job.leave({ kind: 'command', sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
+  if (action === 'resend') leaveFirstCopy(job, 'command', why);
+  return action;
 }
 
 async function isSameMachine(job: JobState, sandboxId: string, { stopIds }: CommandUnderWay): Promise<boolean> {

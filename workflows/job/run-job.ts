@@ -124,21 +124,14 @@ function endingOf(job: JobState, end: FinalEnd): JobEnding {
   });
   const cause = blocked?.message ?? (stop && `the stop ${stop.stopId} is ${stop.status}: ${stop.error ?? 'not ended'}`);
   const waitedFor = cause === null ? '' : `; it was waiting: ${cause}`;
-  switch (end.kind) {
-    case 'completed':
-      return { outcome: end.kind, error: null, cutShort: false };
-    case 'terminated': {
-      const { outcome, jobError: error } = end.termination;
-      return { outcome, error, cutShort: outcome !== 'prompt_failed' && outcome !== 'unverified' };
-    }
-    case 'cancelled':
-      return cutShort(end.kind, `The job was cancelled${waitedFor}`);
-    case 'deadline_exceeded':
-      // Only the collection of files was cut short.
-      if (job.failed) return { outcome: job.failed.outcome, error: job.failed.jobError, cutShort: true };
-      return cutShort(
-        end.kind,
-        `The job did not finish within ${Math.round(input.deadlineMs / 1_000)} seconds${waitedFor}`,
-      );
+  if (end.kind === 'completed') return { outcome: end.kind, error: null, cutShort: false };
+  if (end.kind === 'cancelled') return cutShort(end.kind, `The job was cancelled${waitedFor}`);
+  if (end.kind === 'terminated') {
+    const { outcome, jobError: error } = end.termination;
+    return { outcome, error, cutShort: outcome !== 'prompt_failed' && outcome !== 'unverified' };
   }
+  // Only the collection of files was cut short.
+  if (job.failed) return { outcome: job.failed.outcome, error: job.failed.jobError, cutShort: true };
+  const seconds = Math.round(input.deadlineMs / 1_000);
+  return cutShort(end.kind, `The job did not finish within ${seconds} seconds${waitedFor}`);
 }

@@ -14,7 +14,8 @@ import type { CarriedJob } from './carried-job.js';
  * first time that it is called after the reset point.
  */
 export function wasReset(carried: CarriedJob): boolean {
-  if (carried.wasReset || !isResetRun()) return carried.wasReset;
+  const { runId, originalExecutionRunId } = workflowInfo();
+  if (carried.wasReset || runId === originalExecutionRunId) return carried.wasReset;
   // Nothing else tells a workflow where its own commands begin: no event says it to the code, and a replay of this run
   // must find the same point again. `patched` is false for events that the earlier run has answered, and true from the
   // first one that this run answers.
@@ -26,19 +27,8 @@ export function wasReset(carried: CarriedJob): boolean {
  * True if an earlier run may have created the sandbox. The answer to a create with a reused key does not show whether
  * the sandbox is new, and a list may omit it.
  */
-export function mayBeOfEarlierRun({
-  carried,
-  input,
-}: {
-  readonly carried: CarriedJob;
-  readonly input: JobInput;
-}): boolean {
+export function mayBeOfEarlierRun({ carried, input }: { carried: CarriedJob; input: JobInput }): boolean {
   return carried.isFound || wasReset(carried) || input.origin?.lookFirst === true;
-}
-
-function isResetRun(): boolean {
-  const { runId, originalExecutionRunId } = workflowInfo();
-  return runId !== originalExecutionRunId;
 }
 
 /**

@@ -69,9 +69,7 @@ function isSameOutput(one: string, other: string): boolean {
   return from(lines) === from(others);
 }
 
-function isCut(output: string): boolean {
-  return output.startsWith('…');
-}
+const isCut = (output: string) => output.startsWith('…');
 
 /** What differs between two runs of the same failing command, in the order in which it is replaced. */
 const volatile: readonly (readonly [RegExp, string])[] = [

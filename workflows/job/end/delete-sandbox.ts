@@ -31,9 +31,7 @@ async function deleteClaimed(job: JobState, sandboxId: string): Promise<void> {
     job.deletion = await deleteOnce(job, sandboxId);
     const { status } = job.deletion;
     if (status === 'completed' || status === 'gone' || status === 'leased' || tries >= triesAtMost) return;
-    await sleep(safetyPollMs(job.timing, tries - 1), {
-      summary: `the deletion is ${status}; retried after this`,
-    });
+    await sleep(safetyPollMs(job.timing, tries - 1), { summary: `the deletion is ${status}; retried after this` });
   }
 }
 
@@ -45,11 +43,12 @@ async function deleteOnce(job: JobState, sandboxId: string): Promise<DeletionRes
   const { did, leasedBy, operationId } = answer;
   job.isTranscriptTaken = true;
   job.noteStored(answer);
-  if (did === 'nothing') {
+  if (did === 'nothing')
     return { operationId: null, status: 'leased', error: `The sandbox is leased by ${leasedBy.join(', ')}` };
-  }
   if (did === 'gone') {
-    if (await isGone(job, sandboxId)) return { operationId, status: 'gone', error: null };
+    // The sandbox may exist in spite of this answer. It counts only if no read shows it for `readLagMs`.
+    const shown = await confirmSandboxMissing(job, sandboxId);
+    if (shown === null) return { operationId, status: 'gone', error: null };
     return { operationId, status: 'failed', error: 'Reads show the sandbox, but the deletion did not find it' };
   }
   job.deletion = { operationId, status: 'pending', error: null };
@@ -61,12 +60,4 @@ async function deleteOnce(job: JobState, sandboxId: string): Promise<DeletionRes
     },
   });
   return { operationId, ...end };
-}
-
-/**
- * The answer to a deletion may be a 404 although the sandbox exists. It counts only if no read shows the sandbox for
- * `readLagMs`.
- */
-async function isGone(job: JobState, sandboxId: string): Promise<boolean> {
-  return (await confirmSandboxMissing(job, sandboxId)) === null;
 }

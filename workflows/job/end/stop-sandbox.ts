@@ -94,7 +94,9 @@ async function requestAndBind(job: JobState, sandboxId: string): Promise<boolean
   let answer = await requestStop(job, { ...call, seen: job.seenAtEnd });
   job.isTranscriptTaken = true;
   if (answer !== 'gone') job.noteStored(answer);
-  for (let polls = 0; isBeforeResume(job, answer) || (await isShown(job, sandboxId, answer)); polls += 1) {
+  // The stop may not find a sandbox that a read shows.
+  const isShown = async () => answer === 'gone' && (await readSandbox(job, sandboxId)) !== null;
+  for (let polls = 0; isBeforeResume(job, answer) || (await isShown()); polls += 1) {
     await sleep(Math.min(safetyPollMs(job.timing, polls), longestLagPauseMs), {
       summary: 'the answer may be stale; the stop is requested again after this wait',
     });
@@ -126,12 +128,6 @@ function isBeforeResume({ timing, carried: { resumedAtMs, previousStopId } }: Jo
   return (answer.stop?.id ?? null) === previousStopId && Date.now() - resumedAtMs < timing.readLagMs;
 }
 
-/** True if a read shows the sandbox although the stop did not find it. */
-async function isShown(job: JobState, sandboxId: string, answer: StopAnswer): Promise<boolean> {
-  if (answer !== 'gone') return false;
-  return (await readSandbox(job, sandboxId)) !== null;
-}
-
 function notePending(job: JobState, { stop, sandbox }: Ended & { readonly stop: StopView }): void {
   job.sandbox = sandbox;
   if (stop.id !== job.carried.stop?.stopId) job.carried.stopRequest.requestedAt = stop.requestedAt;
@@ -158,9 +154,8 @@ async function endedBy(job: JobState, { stop, sandbox }: Ended): Promise<StopRes
   const status = stop?.status === 'superseded' ? 'superseded' : 'completed';
   const why = `Somebody has resumed the sandbox since the stop ${stopId}, so it was not stopped again`;
   if (status === 'superseded') return { stopId, status, kept: null, error: why };
-  if (state !== 'archived' && state !== 'archiving') {
+  if (state !== 'archived' && state !== 'archiving')
     job.leave({ kind: 'sandbox', sandboxId, sandboxName, why: `${why}.` });
-  }
   const requestedAt = (stopId === job.carried.stop?.stopId && job.carried.stopRequest.requestedAt) || null;
   return { stopId, status, kept: await readKept(job, { stop, sandbox }, requestedAt), error: null };
 }

@@ -26,7 +26,6 @@ export function takeTranscriptRequest(job: JobState, sandboxId: string): Transcr
 
 /** Stores the history of a sandbox that the job keeps, because others may delete the sandbox later. Never throws. */
 export async function storeTranscriptOfKept(job: JobState, sandboxId: string): Promise<void> {
-  if (job.isTranscriptTaken) return;
   const request = takeTranscriptRequest(job, sandboxId);
   if (!request) return;
   try {

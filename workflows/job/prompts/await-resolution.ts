@@ -52,3 +52,13 @@ export async function resolveUnknownOutcome<T = never>(
     job.unblock();
   }
 }
+
+/**
+ * Both copies of what is sent again may run in the sandbox at the same time. Adds this to `left`, unless the sandbox is
+ * stopped or deleted.
+ */
+export function leaveFirstCopy(job: JobState, kind: 'command' | 'prompt', why: string): void {
+  const { input, sandbox } = job;
+  if (input.source.kind !== 'existing' && input.end !== 'keep') return;
+  job.leave({ kind, sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
+}

@@ -9,7 +9,6 @@ import { observeWake } from '../../shared/metrics.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { conditionUntil } from '../../shared/shared-timer.js';
 import { promptPollMs } from '../../shared/wait-intervals.js';
-import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
 import { looksLessPatch, renewalsShowSandbox } from '../renew-auto-stop.js';
 import { followSettings } from './follow-settings.js';
@@ -123,7 +122,7 @@ async function unlessHistoryIsLong<T>(job: JobState, step: () => Promise<T>): Pr
 export function followInputOf(job: JobState, sent: SentPrompt, sideBySide: boolean): FollowPromptInput {
   const { sandboxId, index } = sent;
   const { prompt } = job.stepOf(index);
-  const { promptId, conversationId } = promptOf(job, sent);
+  const { promptId, conversationId } = job.promptOf(index);
   const { knownPromptIds, recordKey, isOwnSandbox } = promptQuery(job, { sandboxId, index, conversationId });
   return {
     ...{ sandboxId, promptId, conversationId, prompt, knownPromptIds, recordKey, isOwnSandbox },
@@ -131,10 +130,4 @@ export function followInputOf(job: JobState, sent: SentPrompt, sideBySide: boole
     // In a shared sandbox, conversations of others also keep the state at running.
     sideBySide: sideBySide || !isOwnSandbox,
   };
-}
-
-function promptOf(job: JobState, { index }: SentPrompt): JobPrompt {
-  const prompt = job.carried.prompts[index];
-  if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
-  return prompt;
 }

@@ -33,8 +33,8 @@ export async function interruptPrompts(job: JobState): Promise<void> {
 }
 
 async function interruptPrompt(job: JobState, index: number): Promise<void> {
-  const prompt = job.carried.prompts[index];
-  if (!prompt || !job.sandbox) return;
+  const prompt = job.promptOf(index);
+  if (!job.sandbox) return;
   const { id } = job.sandbox;
   const sent = { sandboxId: id, index };
   job.wasAtWork.set(index, false);

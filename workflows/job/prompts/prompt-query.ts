@@ -20,8 +20,7 @@ export interface PromptPlace extends SentPrompt {
 }
 
 export function promptQuery(job: JobState, { sandboxId, index, conversationId }: PromptPlace): PromptQuery {
-  const { sandbox, input } = job;
-  const { steps } = job;
+  const { sandbox, input, steps } = job;
   const { prompt, provider, model } = job.stepOf(index);
   const others = job.carried.prompts.filter((_, at) => at !== index);
   const equal = job.carried.prompts.filter((_, at) => at !== index && isEqual(steps[at]?.prompt, prompt));

@@ -7,8 +7,8 @@ export function recordAccepted(
   index: number,
   { promptId, conversationId, acceptedAtMs }: AcceptedPrompt,
 ): void {
-  const prompt = job.carried.prompts[index];
-  if (prompt?.status !== 'sending') return;
+  const prompt = job.promptOf(index);
+  if (prompt.status !== 'sending') return;
   Object.assign(prompt, { promptId, conversationId, status: 'queued' });
   job.enter('following', acceptedAtMs);
   if (job.carried.reachedAtMs.prompted === undefined) job.reached('prompted', job.carried.sinceMs);

@@ -82,8 +82,7 @@ async function follow(
   followed: Found | null = null,
 ): Promise<void> {
   const { sandboxId, index } = place;
-  const prompt = job.carried.prompts[index];
-  if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
+  const prompt = job.promptOf(index);
   if (isFinalPromptStatus(prompt.status)) return;
   let wasLost = false;
   for (let found = followed; ; found = null) {

@@ -22,7 +22,7 @@ import { forShareOfCleanUp } from '../finish-despite-cancel.js';
 import type { JobState } from '../job-state.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import { wasReset } from '../was-reset.js';
-import { resolveUnknownOutcome } from './await-resolution.js';
+import { leaveFirstCopy, resolveUnknownOutcome } from './await-resolution.js';
 import { type Sending, type Sent, send } from './prompt-call.js';
 import { type PromptPlace, promptQuery, promptRecordKey } from './prompt-query.js';
 import { recordAccepted } from './record-accepted.js';
@@ -44,8 +44,8 @@ type UnknownAttempt = Extract<Attempt, { kind: 'unknown' }>;
  *   if that is uncertain
  */
 export async function sendPrompt(job: JobState, place: PromptPlace, follows: boolean): Promise<PromptEnd | null> {
-  const prompt = job.carried.prompts[place.index];
-  if (!prompt || !['not_sent', 'sending', 'unknown'].includes(prompt.status)) return null;
+  const prompt = job.promptOf(place.index);
+  if (!['not_sent', 'sending', 'unknown'].includes(prompt.status)) return null;
   const mayBeSent = prompt.status !== 'not_sent';
   const { ids, end } = await untilAccepted({
     ...sendingOf(job, place, prompt),
@@ -73,7 +73,7 @@ function accept(prompt: JobPrompt, place: PromptPlace, { promptId, conversationI
  * the prompt was not sent.
  */
 async function earlierOf(job: JobState, { sandboxId, index }: PromptPlace): Promise<SendPromptInput['earlier']> {
-  if (job.carried.prompts[index]?.status !== 'not_sent') return 'doubt';
+  if (job.promptOf(index).status !== 'not_sent') return 'doubt';
   // Batches require one store for all their workers.
   if (job.input.origin || !wasReset(job.carried)) return 'ask_record';
   if (index === 0) return 'doubt';
@@ -88,21 +88,14 @@ async function untilAccepted(sending: Sending): Promise<Sent> {
     job.enter('prompting');
     const since = job.inbox.mark();
     const attempt = await attemptToSend(sending);
-    switch (attempt.kind) {
-      case 'accepted':
-        return attempt.sent;
-      case 'not_promptable':
-        await waitUntilPromptable(sending, { since, tries });
-        break;
-      case 'unknown': {
-        const decision = await decide(sending, attempt);
-        if (decision !== 'resend') return { ids: decision, end: null };
-        prepareResend(sending);
-        break;
-      }
-      default:
-        attempt satisfies never;
+    if (attempt.kind === 'accepted') return attempt.sent;
+    if (attempt.kind === 'not_promptable') {
+      await waitUntilPromptable(sending, { since, tries });
+      continue;
     }
+    const decision = await decide(sending, attempt);
+    if (decision !== 'resend') return { ids: decision, end: null };
+    prepareResend(sending);
   }
 }
 
@@ -140,16 +133,10 @@ async function decide(sending: Sending, { error, message }: UnknownAttempt): Pro
   // In a shared sandbox, no prompt is adopted: its owner is unknown.
   const find = sending.query.isOwnSandbox ? () => findEvidence(sending) : undefined;
   const decided = await resolveUnknownOutcome(sending.job, 'prompt', message, find);
-  switch (decided.action) {
-    case 'found':
-      return decided.evidence;
-    case 'sent':
-      return { promptId: decided.promptId ?? null, conversationId: decided.conversationId ?? null };
-    case 'resend':
-      return 'resend';
-    case 'abandon':
-      throw error;
-  }
+  if (decided.action === 'abandon') throw error;
+  if (decided.action === 'resend') return decided.action;
+  if (decided.action === 'found') return decided.evidence;
+  return { promptId: decided.promptId ?? null, conversationId: decided.conversationId ?? null };
 }
 
 /** @param known what is known of the answer to the prompt */
@@ -161,18 +148,11 @@ async function findEvidence(
   return (await retryRefusals(job, 'look for the prompt', () => reads.findPrompt(input))) ?? undefined;
 }
 
-/**
- * Both copies of the prompt may run in the sandbox at the same time. Adds this to `left`, unless the sandbox is stopped
- * or deleted.
- */
 function prepareResend(sending: Sending): void {
-  const { job } = sending;
   sending.earlier = 'known_not';
   sending.mayBeSent = true;
-  const { input, sandbox } = job;
-  if (input.source.kind !== 'existing' && input.end !== 'keep') return;
   const why = 'It is unknown whether a prompt was accepted; the decision was to send it again.';
-  job.leave({ kind: 'prompt', sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
+  leaveFirstCopy(sending.job, 'prompt', why);
 }
 
 /** Makes one call, and records its outcome in the prompt's status. */
@@ -181,7 +161,6 @@ async function sendOnce(sending: Sending): Promise<Sent> {
   // If the activity never starts, nothing was sent.
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The prompt was not sent');
   prompt.status = 'sending';
-  // Only a job of the time of `promptAccepted` learns it before the call ends.
   const isAccepted = () => prompt.status === 'queued';
   try {
     return await forShareOfCleanUp(job, send(sending), isAccepted);

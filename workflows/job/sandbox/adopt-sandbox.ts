@@ -66,9 +66,8 @@ async function resume(job: JobState, source: ExistingSource): Promise<void> {
   });
   job.carried.resumedAtMs = Date.now();
   job.sandbox = resumed;
-  if (how === 'stopped_again') {
+  if (how === 'stopped_again')
     throw sandboxFailed('sandbox_stopped', 'Somebody stopped the sandbox again while it was being resumed');
-  }
   if (isUsable(resumed.state)) return;
   if ((await waitUntilUsable(job, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
 }

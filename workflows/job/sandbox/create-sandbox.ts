@@ -65,22 +65,21 @@ export async function createSandbox(job: JobState, source: OwnSource): Promise<s
   if (job.carried.generation < first) job.beginGeneration(first);
   for (let tries = 1; ; job.beginGeneration(job.carried.generation + 1)) {
     const end = await runGeneration(job, source);
-    switch (end.kind) {
-      case 'usable':
-        job.reached('usable');
-        return end.sandboxId;
-      case 'resend':
-        job.carried.resends += 1;
-        continue;
-      case 'gone':
-        if (mayBeOfEarlierRun(job)) await settleGone(job, end.sandbox.id);
-        job.carried.lost = [...job.carried.lost, end.sandbox];
-        break;
-      case 'dead':
-        break;
-      default:
-        end satisfies never;
+    if (end.kind === 'usable') {
+      job.reached('usable');
+      return end.sandboxId;
     }
+    if (end.kind === 'resend') {
+      job.carried.resends += 1;
+      continue;
+    }
+    if (end.kind === 'gone') {
+      const { id } = end.sandbox;
+      // If it got no prompt, the next generation does the work. Otherwise somebody must decide.
+      if (mayBeOfEarlierRun(job) && !(await wasNeverPrompted(job, id)))
+        await settleMissing(job, id, 'it no longer exists');
+      job.carried.lost = [...job.carried.lost, end.sandbox];
+    } else end.kind satisfies 'dead';
     // No read shows a running machine of this generation. `lost` lists sandboxes that may still appear.
     job.sandbox = null;
     if (job.carried.generation - first + 1 >= job.input.maxGenerations + job.carried.resends) throw noMachine(tries);
@@ -184,15 +183,6 @@ async function recoverStopped(job: JobState, sandboxId: string): Promise<'usable
   }
 }
 
-/**
- * Handles a sandbox that no longer exists. If no prompt was sent to it, the next generation does the work. Otherwise
- * somebody must decide, as in `recoverStopped`.
- */
-async function settleGone(job: JobState, sandboxId: string): Promise<'dead'> {
-  if (await wasNeverPrompted(job, sandboxId)) return 'dead';
-  return settleMissing(job, sandboxId, 'it no longer exists');
-}
-
 async function settleMissing(job: JobState, sandboxId: string, why: string): Promise<'dead'> {
   const message = `The sandbox ${sandboxId} may have been prompted by an earlier run, and cannot be read: ${why}`;
   const { action } = await resolveUnknownOutcome(job, 'create', message);
@@ -238,18 +228,10 @@ async function untilUsable(
     else if (created.name !== name && !job.carried.watched) await watchSandbox(job, created.id);
     const readFirst = first.readFirst || tries > 0;
     const seen = await waitUntilUsable(job, created.id, { since: first.since, readFirst, own: { name, created } });
-    switch (seen) {
-      case 'usable':
-        return { kind: 'usable', sandboxId: created.id };
-      case 'gone':
-        return { kind: 'gone', sandbox: created };
-      case 'cancelled':
-        return { kind: 'dead' };
-      case 'foreign':
-        break;
-      default:
-        seen satisfies never;
-    }
+    if (seen === 'usable') return { kind: seen, sandboxId: created.id };
+    if (seen === 'gone') return { kind: seen, sandbox: created };
+    if (seen === 'cancelled') return { kind: 'dead' };
+    seen satisfies 'foreign';
     job.sandbox = null;
     job.carried.unconfirmedName = name;
     await sleep(safetyPollMs(job.timing, tries), {
@@ -314,18 +296,12 @@ async function createGeneration(job: JobState, source: OwnSource): Promise<Creat
   const attempt = await attemptToCreate(job, source);
   if (attempt.kind === 'created') return attempt;
   const decided = await resolveUnknownOutcome(job, 'create', attempt.message);
-  switch (decided.action) {
-    case 'sent':
-      return { kind: 'created', sandbox: await readNamed(job, decided.sandboxId) };
-    case 'resend': {
-      const sandboxName = sandboxNameOf(job.input, job.carried.generation);
-      job.carried.unconfirmedName = null;
-      job.leave({ kind: 'sandbox', sandboxId: null, sandboxName, why: whyMayExist });
-      return { kind: 'resend' };
-    }
-    case 'abandon':
-      throw attempt.error;
-  }
+  if (decided.action === 'abandon') throw attempt.error;
+  if (decided.action === 'sent') return { kind: 'created', sandbox: await readNamed(job, decided.sandboxId) };
+  const sandboxName = sandboxNameOf(job.input, job.carried.generation);
+  job.carried.unconfirmedName = null;
+  job.leave({ kind: 'sandbox', sandboxId: null, sandboxName, why: whyMayExist });
+  return { kind: decided.action };
 }
 
 /** Reads the sandbox that a person has named as the result of the call. */
