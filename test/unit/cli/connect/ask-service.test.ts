@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAsk, createServiceReads } from '../../../../src/cli/connect/ask-service.js';
 import { checkService } from '../../../../src/cli/connect/check-service.js';
 import { failureOf } from '../../../../src/cli/errors.js';
+import { anySignal } from '../../../../src/os/any-signal.js';
 import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from '../../client/http-harness.js';
 
 const closing = createClosing();
@@ -34,7 +35,8 @@ async function answering(answer: (index: number) => Fault, patienceMs = 300_000)
   const stop = new AbortController();
   const asking = { signal: stop.signal, notice: (text: string) => void notices.push(text) };
   const sandboxService = { apiUrl: stand.url, apiKey: 'key_secret' };
-  const check = () => checkService({ sandboxService, patienceMs }, asking);
+  // Each start is a process, and has a signal of its own.
+  const check = () => checkService({ sandboxService, patienceMs }, { ...asking, signal: anySignal([stop.signal]) });
   const reads = () =>
     createServiceReads(closing.client(stand), createAsk({ apiUrl: stand.url, patienceMs, ...asking }));
   return { stand, check, reads, notices, stop };
