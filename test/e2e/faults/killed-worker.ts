@@ -48,7 +48,7 @@ export function shareKillStand(): KillStand {
   const taps: { close(): Promise<void> }[] = [];
   beforeAll(async () => {
     parts = await createParts();
-    service = await parts.startService('service');
+    service = await parts.startService('service', { timings: { bootMs: 100, archiveMs: 50, hydrationMs: 50 } });
     api = createSandboxClient({ baseUrl: service.url, apiKey: service.apiKey });
     temporal = await connectTemporal({ address: parts.temporalAddress });
   });
