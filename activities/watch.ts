@@ -153,26 +153,24 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
      * Leases a sandbox or renews the lease; starts the watch if there is none. Safe to repeat.
      * @throws `sandbox_claimed` while somebody holds a claim to stop or delete it
      */
-    async leaseSandbox(sandboxId: string, options: Omit<LeaseRequest, 'workflowId'>): Promise<null> {
-      return withHeartbeat(async () => {
+    leaseSandbox: (sandboxId: string, options: Omit<LeaseRequest, 'workflowId'>): Promise<null> =>
+      withHeartbeat(async () => {
         const request = { ...options, workflowId: ownId() };
         const answer = await sendUpdate(leaseSandboxUpdate, request, { sandboxId, taskQueue });
         if (!answer.granted) throw claimedFailure(sandboxId, answer);
         return null;
-      });
-    },
+      }),
 
     /**
      * Claims a sandbox, or renews the claim; the answer names others that lease it. Safe to repeat.
      * @throws `sandbox_claimed` while somebody else has claimed it
      */
-    async claimSandbox(sandboxId: string, options: ClaimOptions): Promise<HoldAnswer> {
-      return withHeartbeat(async () => {
+    claimSandbox: (sandboxId: string, options: ClaimOptions): Promise<HoldAnswer> =>
+      withHeartbeat(async () => {
         const answer = await claimSandbox(sandboxId, options, taskQueue);
         throwIfClaimed(sandboxId, answer);
         return answer;
-      });
-    },
+      }),
 
     /**
      * Deletes a sandbox permanently, unless somebody leases it. Each attempt renews the claim, so that it does not

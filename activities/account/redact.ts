@@ -2,46 +2,28 @@
 import type { ApiKey, Environment } from '../../src/contract/records/account-records.js';
 import type { Webhook } from '../../src/contract/records/sandbox-records.js';
 
-export const redacted = '[redacted]';
+const redacted = '[redacted]';
 
-export type WebhookView = Pick<Webhook, 'id' | 'name' | 'url' | 'events'>;
-
-export function webhookView({ id, name, url, events }: Webhook): WebhookView {
-  return { id, name, url, events };
+function fieldsOf<T extends object, Name extends keyof T>(record: T, names: readonly Name[]): Pick<T, Name> {
+  return Object.fromEntries(names.map((name) => [name, record[name]])) as Pick<T, Name>;
 }
 
-export type ApiKeyView = Pick<
-  ApiKey,
-  'id' | 'name' | 'prefix' | 'lastFour' | 'scope' | 'expiresAt' | 'lastUsedAt' | 'usage' | 'resources'
->;
+export type WebhookView = ReturnType<typeof webhookView>;
 
-export function apiKeyView(apiKey: ApiKey): ApiKeyView {
-  const { id, name, prefix, lastFour, scope, expiresAt, lastUsedAt, usage, resources } = apiKey;
-  return { id, name, prefix, lastFour, scope, expiresAt, lastUsedAt, usage, resources };
-}
+export const webhookView = (webhook: Webhook) => fieldsOf(webhook, ['id', 'name', 'url', 'events']);
 
-type Shown = 'id' | 'name' | 'isDefault' | 'latestVersionId' | 'versions' | 'selectedRepositories' | 'secretFiles';
-type Flags = 'passRepoHost' | 'passSecrets' | 'passSandboxCredentials' | 'passAgentsCredentials';
+export type ApiKeyView = ReturnType<typeof apiKeyView>;
+
+export const apiKeyView = (apiKey: ApiKey) =>
+  fieldsOf(apiKey, ['id', 'name', 'prefix', 'lastFour', 'scope', 'expiresAt', 'lastUsedAt', 'usage', 'resources']);
+
+export type EnvironmentView = ReturnType<typeof environmentView>;
 
 /** `envContents` and the contents of secret files are `[redacted]` if they are set. */
-export type EnvironmentView = Pick<Environment, Shown | Flags | 'safeForThirdParties' | 'envContents'>;
-
-export function environmentView(environment: Environment): EnvironmentView {
-  const { id, name, isDefault, latestVersionId, versions, selectedRepositories } = environment;
-  const { safeForThirdParties, passRepoHost, passSecrets, passSandboxCredentials, passAgentsCredentials } = environment;
-  return {
-    id,
-    name,
-    isDefault,
-    latestVersionId,
-    safeForThirdParties,
-    passRepoHost,
-    passSecrets,
-    passSandboxCredentials,
-    passAgentsCredentials,
-    envContents: environment.envContents ? redacted : environment.envContents,
-    secretFiles: environment.secretFiles?.map(({ path }) => ({ path, contents: redacted })),
-    versions,
-    selectedRepositories,
-  };
-}
+export const environmentView = (environment: Environment) => ({
+  ...fieldsOf(environment, ['id', 'name', 'isDefault', 'latestVersionId', 'safeForThirdParties']),
+  ...fieldsOf(environment, ['passRepoHost', 'passSecrets', 'passSandboxCredentials', 'passAgentsCredentials']),
+  envContents: environment.envContents ? redacted : environment.envContents,
+  secretFiles: environment.secretFiles?.map(({ path }) => ({ path, contents: redacted })),
+  ...fieldsOf(environment, ['versions', 'selectedRepositories']),
+});

@@ -27,8 +27,8 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
      * Replaces the signing secret of a webhook, and stores the new one as `webhook-<id>`. A repetition replaces it
      * again: after a lost answer, half a minute later.
      */
-    async rotateWebhookSecret(webhookId: string): Promise<KeptSecret> {
-      return repeatable(async (attempt) => {
+    rotateWebhookSecret: (webhookId: string): Promise<KeptSecret> =>
+      repeatable(async (attempt) => {
         await checkSecretsCanBeKept(secrets);
         const { secret } = await rotate(
           attempt,
@@ -36,30 +36,27 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
           options,
         );
         return { secretRef: await secrets.put(`webhook-${webhookId}`, secret) };
-      });
-    },
+      }),
 
     /**
      * Replaces the secret of a key immediately, and stores the new one as `api-key-<id>`. A repetition replaces it
      * again: after a lost answer, half a minute later.
      */
-    async rotateApiKey(apiKeyId: string): Promise<KeptApiKey> {
-      return repeatable(async (attempt) => {
+    rotateApiKey: (apiKeyId: string): Promise<KeptApiKey> =>
+      repeatable(async (attempt) => {
         await checkSecretsCanBeKept(secrets);
         const answer = await rotate(attempt, (signal) => client.rotateApiKey(apiKeyId, { signal }), options);
         const { apiKey, secret } = answer;
         const secretRef = await secrets.put(`api-key-${apiKeyId}`, secret);
         return { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef };
-      });
-    },
+      }),
 
     /** Requests the URL of a desktop. The URL is a secret, and is stored as `desktop-<sandbox>`. Safe to repeat. */
-    async openDesktop(sandboxId: string, request: DesktopRequest = {}): Promise<KeptSecret> {
-      return repeatable(async ({ call }) => {
+    openDesktop: (sandboxId: string, request: DesktopRequest = {}): Promise<KeptSecret> =>
+      repeatable(async ({ call }) => {
         const { url } = await call((signal) => client.openDesktop(sandboxId, request, { signal }));
         return { secretRef: await secrets.put(`desktop-${sandboxId}`, url) };
-      });
-    },
+      }),
   };
 }
 

@@ -70,8 +70,8 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
     },
 
     /** Creates the plan of a cleanup; changes nothing. Safe to repeat: the last plan counts. */
-    async planCleanup(input: PlanCleanupInput): Promise<CleanupPlanned> {
-      return repeatable(async (attempt) => {
+    planCleanup: (input: PlanCleanupInput): Promise<CleanupPlanned> =>
+      repeatable(async (attempt) => {
         const { policy } = input;
         const readSinceMs = Date.now();
         const { candidates, unreadable } = await readCandidates(client, attempt, input);
@@ -88,8 +88,7 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
         });
         const refusal = refusalOf(policy, { plan, nowMs, otherRun: night.otherRun });
         return keep(results, input, plan, { refusal, readSinceMs, unreadable: unreadable + rowsLeftOut });
-      });
-    },
+      }),
   };
 }
 

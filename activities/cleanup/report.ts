@@ -23,9 +23,8 @@ export function createCleanupReporting(results: ResultStore) {
 
   return {
     /** Stores the results of a chunk. Safe to repeat. @returns its reference */
-    async keepCleanupResults(key: string, chunk: readonly ActionResult[]): Promise<string> {
-      return withHeartbeat(() => put(key, chunk));
-    },
+    keepCleanupResults: (key: string, chunk: readonly ActionResult[]): Promise<string> =>
+      withHeartbeat(() => put(key, chunk)),
 
     /** Assembles and stores the report. Safe to repeat. */
     finishCleanup(input: FinishCleanupInput): Promise<FinishedCleanup> {

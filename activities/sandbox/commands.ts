@@ -49,12 +49,11 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
     },
 
     /** Removes all markers of an owner. Call it once the results of their commands are recorded. Safe to repeat. */
-    async removeCommandMarkers(sandboxId: string, owner: string): Promise<null> {
-      return repeatable(async (attempt) => {
+    removeCommandMarkers: (sandboxId: string, owner: string): Promise<null> =>
+      repeatable(async (attempt) => {
         await removeMarkers({ client, sandboxId, attempt }, owner);
         return null;
-      });
-    },
+      }),
   };
 }
 

@@ -131,8 +131,8 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
      * Finds the commit to which the changes of a repository are compared. Call it before the first prompt. If there is
      * no such commit, this is not a failure. Safe to repeat: the sandbox keeps the result of the first call.
      */
-    async recordDiffBase({ sandboxId, ...input }: DiffBaseInput): Promise<DiffBase> {
-      return repeatable(async (attempt) => {
+    recordDiffBase: ({ sandboxId, ...input }: DiffBaseInput): Promise<DiffBase> =>
+      repeatable(async (attempt) => {
         try {
           const base = readBase(await ask(attempt, sandboxId, baseText(input), shortSeconds));
           if (base) return { kind: 'known', ...base };
@@ -141,15 +141,14 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
           if (!(error instanceof DiffProblem)) throw error;
           return { kind: 'unknown', outcome: error.outcome, message: error.message };
         }
-      });
-    },
+      }),
 
     /**
      * Collects all changes since the base into the result store, as one patch: commits, the index, the working tree and
      * untracked files. If there is no patch, this is not a failure. Changes nothing in the repository. Safe to repeat.
      */
-    async collectDiff(input: CollectDiffInput): Promise<CollectedFile> {
-      return repeatable(async (attempt) => {
+    collectDiff: (input: CollectDiffInput): Promise<CollectedFile> =>
+      repeatable(async (attempt) => {
         try {
           return await collect(attempt, input);
         } catch (error) {
@@ -158,8 +157,7 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
           const diff: CollectedDiff = { ...noDiff, outcome, repository: input.repository, base: input.base };
           return { ...noFile, path: patchName, error: message, diff };
         }
-      });
-    },
+      }),
   };
 }
 

@@ -30,44 +30,39 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
 
   return {
     /** Stores a file of a sandbox, or a folder as tar.gz. Safe to repeat. */
-    async downloadArtifact(sandboxId: string, { path, key }: DownloadInput): Promise<StoredObject> {
-      return store(key, (signal) => client.openArtifact(sandboxId, path, { signal }));
-    },
+    downloadArtifact: (sandboxId: string, { path, key }: DownloadInput): Promise<StoredObject> =>
+      store(key, (signal) => client.openArtifact(sandboxId, path, { signal })),
 
     /** Stores a file of a snapshot, or a folder as tar.gz. Safe to repeat. */
-    async downloadSnapshotFile(snapshotId: string, { path, key }: DownloadInput): Promise<StoredObject> {
-      return store(key, (signal) => client.openSnapshotFile(snapshotId, path, { signal }));
-    },
+    downloadSnapshotFile: (snapshotId: string, { path, key }: DownloadInput): Promise<StoredObject> =>
+      store(key, (signal) => client.openSnapshotFile(snapshotId, path, { signal })),
 
     /** Stores a whole snapshot as tar.gz. Safe to repeat. */
-    async downloadSnapshot(snapshotId: string, key: string): Promise<StoredObject> {
-      return store(key, (signal) => client.openSnapshot(snapshotId, { signal }));
-    },
+    downloadSnapshot: (snapshotId: string, key: string): Promise<StoredObject> =>
+      store(key, (signal) => client.openSnapshot(snapshotId, { signal })),
 
     /**
      * Reads a file. Safe to repeat.
      * @returns its content or, if it is longer than 64 Ki characters, its reference in the result store; the other is null
      */
-    async readFile(sandboxId: string, { path, key }: DownloadInput) {
-      return repeatable(async ({ call, attempt }) => {
+    readFile: (sandboxId: string, { path, key }: DownloadInput) =>
+      repeatable(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
         const { encoding, content } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
         const bytes = Buffer.from(content, encoding);
         const size = bytes.byteLength;
         if (content.length <= longestInHistory) return { path, size, encoding, content, ref: null };
         return { path, size, encoding, content: null, ref: (await results.put(key, bytes)).ref };
-      });
-    },
+      }),
 
     /**
      * Writes a small file; its content is in history. `putFile` reads larger content from the result store. Safe to
      * repeat.
      */
-    async writeFile(sandboxId: string, body: WriteFileBody): Promise<null> {
-      return oneCall(async (o) => {
+    writeFile: (sandboxId: string, body: WriteFileBody): Promise<null> =>
+      oneCall(async (o) => {
         await client.writeFile(sandboxId, body, o);
         return null;
-      });
-    },
+      }),
   };
 }

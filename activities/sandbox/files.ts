@@ -35,8 +35,8 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
 
   return {
     /** Writes a file into a sandbox. Safe to repeat. Assumption: at most 32 MiB. */
-    async putFile(sandboxId: string, file: SingleFile): Promise<null> {
-      return repeatable(async ({ call }) => {
+    putFile: (sandboxId: string, file: SingleFile): Promise<null> =>
+      repeatable(async ({ call }) => {
         const content =
           'base64' in file.content
             ? file.content.base64
@@ -46,15 +46,14 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
           client.writeFile(sandboxId, { path: file.path, content, encoding: 'base64' }, { signal, timeoutMs }),
         );
         return null;
-      });
-    },
+      }),
 
     /**
      * Digest of a file in a sandbox, before the job changes it: null if the file does not exist, undefined if it is
      * unavailable, or if some attempts got no readable answer: the prompt does not wait for it. Safe to repeat.
      */
-    async fingerprintFile(sandboxId: string, path: string): Promise<string | null | undefined> {
-      return repeatable(async ({ call, attempt }) => {
+    fingerprintFile: (sandboxId: string, path: string): Promise<string | null | undefined> =>
+      repeatable(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
         try {
           const { content, encoding } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
@@ -64,15 +63,14 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
           if (attempt >= triesToRead && isNoFile(error)) return undefined;
           throw error;
         }
-      });
-    },
+      }),
 
     /**
      * Copies a file of a sandbox, or a folder as tar.gz, into the result store. The path of a folder ends with a slash. A
      * folder has any size, and is never in memory as a whole. A missing file or folder is not a failure. Safe to repeat.
      */
-    async collectFile(input: CollectFileInput): Promise<CollectedFile> {
-      return repeatable(async ({ call, attempt }) => {
+    collectFile: (input: CollectFileInput): Promise<CollectedFile> =>
+      repeatable(async ({ call, attempt }) => {
         const { sandboxId, path, key } = input;
         const timeoutMs = timeToReceive(attempt);
         const file = { path, size: null, sha256: null, ref: null, error: null, partial: false, unchanged: null };
@@ -92,8 +90,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
           const isMissing = error instanceof ApiError && error.status === 404;
           return { ...file, error: cut(message, 500), ...(isMissing && { missing: true as const }) };
         }
-      });
-    },
+      }),
   };
 }
 

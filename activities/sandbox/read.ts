@@ -16,16 +16,15 @@ export function createReads(client: SandboxClient) {
      * Reads a sandbox; null if it does not exist (a 404: it was deleted, or was `cancelled` and has already been
      * reported, trap S5).
      */
-    async getSandbox(sandboxId: string): Promise<SandboxView | null> {
-      return oneCallIfThere(async (o) => sandboxView((await client.getSandbox(sandboxId, o)).sandbox));
-    },
+    getSandbox: (sandboxId: string) =>
+      oneCallIfThere(async (o) => sandboxView((await client.getSandbox(sandboxId, o)).sandbox)),
 
     /**
      * The caller's own sandbox with this exact name; null if the list shows no match or several, or is incomplete, which
      * proves nothing.
      */
-    async findSandboxByName(name: string): Promise<SandboxView | null> {
-      return repeatable(async ({ call }) => {
+    findSandboxByName: (name: string): Promise<SandboxView | null> =>
+      repeatable(async ({ call }) => {
         const all = await call((signal) => client.listAllSandboxes({}, { signal })).catch((error: unknown) => {
           if (error instanceof ListIncompleteError) return [];
           throw error;
@@ -34,24 +33,22 @@ export function createReads(client: SandboxClient) {
           (sandbox) => sandbox.name === name && (sandbox.access ?? 'owner') === 'owner',
         );
         return match && more.length === 0 ? sandboxView(match) : null;
-      });
-    },
+      }),
 
     /** Reads a stop by its own id; null if the sandbox or the stop is unknown, or its record cannot be read. */
-    async getStop(sandboxId: string, stopId: string): Promise<StopView | null> {
-      return repeatable(async ({ call, attempt }) => {
+    getStop: (sandboxId: string, stopId: string): Promise<StopView | null> =>
+      repeatable(async ({ call, attempt }) => {
         try {
           const answer = await orNullWhenMissing(call((signal) => client.getStop(sandboxId, stopId, { signal })));
           return answer && stopView(answer.stop);
         } catch (error) {
           return nullIfUnread(error, { attempt });
         }
-      });
-    },
+      }),
 
     /** Reads a deletion; null if the operation is unknown, or its record cannot be read or understood. */
-    async getDeletionOperation(operationId: string): Promise<DeletionOperation | null> {
-      return repeatable(async ({ call, attempt }) => {
+    getDeletionOperation: (operationId: string): Promise<DeletionOperation | null> =>
+      repeatable(async ({ call, attempt }) => {
         try {
           const answer = await orNullWhenMissing(
             call((signal) => client.getDeletionOperation(operationId, { signal })),
@@ -61,8 +58,7 @@ export function createReads(client: SandboxClient) {
         } catch (error) {
           return nullIfUnread(error, { attempt });
         }
-      });
-    },
+      }),
   };
 }
 

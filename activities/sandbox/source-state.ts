@@ -8,19 +8,17 @@ import { sandboxView } from '../sandbox-view.js';
 export function createSourceReads(client: SandboxClient) {
   return {
     /** The snapshot that a create by this name would use; null if the list shows no match or several. */
-    async findNamedSnapshot(name: string): Promise<SourceState | null> {
-      return repeatable(async ({ call }) => {
+    findNamedSnapshot: (name: string): Promise<SourceState | null> =>
+      repeatable(async ({ call }) => {
         const { snapshots } = await call((signal) => client.listSnapshots({ signal }));
         const [match, ...more] = snapshots.filter((known) => known.name === name || known.id === name);
         if (match?.sandboxId == null || more.length > 0) return null;
         return { kind: 'snapshot', name, snapshotId: match.id, sandboxId: match.sandboxId };
-      });
-    },
+      }),
 
     /** Why a fork that was answered before this call may not have started from this state; null if it has. */
-    async readSourceChange(state: SourceState): Promise<string | null> {
-      return repeatable((attempt) => sourceChange(client, attempt, state));
-    },
+    readSourceChange: (state: SourceState): Promise<string | null> =>
+      repeatable((attempt) => sourceChange(client, attempt, state)),
   };
 }
 

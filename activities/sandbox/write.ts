@@ -1,7 +1,6 @@
 /** Retry class `safe`, writes: repeating them leads to the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { UpdateSandboxBody } from '../../src/contract/requests/sandbox-requests.js';
-import type { SandboxView, SharingView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { oneCall, oneCallIfThere } from '../retry/one-call.js';
 import { sandboxView, sharingView } from '../sandbox-view.js';
 import { deletionOfAnswer } from './accepted-operation.js';
@@ -14,9 +13,8 @@ export interface DeletionStarted {
 export function createWrites(client: SandboxClient) {
   return {
     /** Renames a sandbox, sets its auto-stop, or names its snapshot; null if the sandbox does not exist. */
-    async updateSandbox(sandboxId: string, body: UpdateSandboxBody): Promise<SandboxView | null> {
-      return oneCallIfThere(async (o) => sandboxView((await client.updateSandbox(sandboxId, body, o)).sandbox));
-    },
+    updateSandbox: (sandboxId: string, body: UpdateSandboxBody) =>
+      oneCallIfThere(async (o) => sandboxView((await client.updateSandbox(sandboxId, body, o)).sandbox)),
 
     /** Deletes a sandbox permanently. The deletion cannot be cancelled; follow the operation to `completed`. */
     async deleteSandbox(sandboxId: string): Promise<DeletionStarted> {
@@ -32,18 +30,15 @@ export function createWrites(client: SandboxClient) {
      * Shares a sandbox with the organization, once its creator's logins are wiped: at its next start if
      * `wipePendingUntilRestart` is true; null if the sandbox does not exist.
      */
-    async shareSandbox(sandboxId: string): Promise<SharingView | null> {
-      return oneCallIfThere(async (o) => sharingView(await client.shareSandbox(sandboxId, o)));
-    },
+    shareSandbox: (sandboxId: string) =>
+      oneCallIfThere(async (o) => sharingView(await client.shareSandbox(sandboxId, o))),
 
     /** Restricts a sandbox to its creator, effective immediately; null if the sandbox does not exist. */
-    async unshareSandbox(sandboxId: string): Promise<SharingView | null> {
-      return oneCallIfThere(async (o) => sharingView(await client.unshareSandbox(sandboxId, o)));
-    },
+    unshareSandbox: (sandboxId: string) =>
+      oneCallIfThere(async (o) => sharingView(await client.unshareSandbox(sandboxId, o))),
 
     /** Grants SSH access to the holder of a key. @returns `host:port`, or null if the machine has its own address */
-    async setSshKey(sandboxId: string, publicKey: string): Promise<string | null> {
-      return oneCall(async (o) => (await client.setSshKey(sandboxId, { publicKey }, o)).sshEndpoint ?? null);
-    },
+    setSshKey: (sandboxId: string, publicKey: string) =>
+      oneCall(async (o) => (await client.setSshKey(sandboxId, { publicKey }, o)).sshEndpoint ?? null),
   };
 }

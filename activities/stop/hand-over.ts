@@ -13,12 +13,11 @@ export function createStopHandOver(taskQueue: string) {
      * archived.
      * @returns the id of the workflow
      */
-    async handOverStop(sandboxId: string, request: StopRequest): Promise<string> {
-      return withHeartbeat(async () => {
+    handOverStop: (sandboxId: string, request: StopRequest): Promise<string> =>
+      withHeartbeat(async () => {
         const deployment = deploymentOfWorkflow(activityInfo().workflowExecution?.workflowId ?? '');
         await startStopRequest(Context.current().client, { sandboxId }, request, { taskQueue, deployment });
         return sandboxStopId(sandboxId);
-      });
-    },
+      }),
   };
 }
