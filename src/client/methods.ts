@@ -1,26 +1,15 @@
 /** The methods of the client, one for each endpoint. Most derive from its row. */
 import { type Endpoint, type EndpointName, endpoints, type RawEndpointName } from '../contract/endpoints/endpoints.js';
 import type { AccountCalls } from './areas/account-calls.js';
-import type { ApiKeyCalls } from './areas/api-key-calls.js';
-import type { EnvironmentCalls } from './areas/environment-calls.js';
 import type { MachineCalls } from './areas/machine-calls.js';
 import type { SandboxCalls } from './areas/sandbox-calls.js';
 import type { SnapshotCalls } from './areas/snapshot-calls.js';
-import type { WebhookCalls } from './areas/webhook-calls.js';
 import type { WorkCalls } from './areas/work-calls.js';
 import type { CallOptions, StreamOptions } from './call-options.js';
 import type { Call, Open } from './caller.js';
 import { downloadStream, saveDownload } from './download.js';
 
-export interface ClientMethods
-  extends AccountCalls,
-    SandboxCalls,
-    WorkCalls,
-    MachineCalls,
-    SnapshotCalls,
-    EnvironmentCalls,
-    WebhookCalls,
-    ApiKeyCalls {}
+export interface ClientMethods extends AccountCalls, SandboxCalls, WorkCalls, MachineCalls, SnapshotCalls {}
 
 type JsonEndpoint = Exclude<EndpointName, RawEndpointName>;
 

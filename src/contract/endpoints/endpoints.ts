@@ -5,13 +5,11 @@
  */
 import { z } from 'zod';
 import { accountEndpoints } from './account.js';
-import { apiKeyEndpoints } from './api-keys.js';
+import { resourceEndpoints } from './account-resources.js';
 import type { Endpoint } from './endpoint.js';
-import { environmentEndpoints } from './environments.js';
 import { machineEndpoints } from './machine.js';
-import { sandboxEndpoints, sharingEndpoints } from './sandboxes.js';
+import { sandboxEndpoints } from './sandboxes.js';
 import { snapshotEndpoints } from './snapshots.js';
-import { webhookEndpoints } from './webhooks.js';
 import { workEndpoints } from './work.js';
 
 export type { Endpoint, RetryClass, ScopeAction } from './endpoint.js';
@@ -20,13 +18,10 @@ export type { Endpoint, RetryClass, ScopeAction } from './endpoint.js';
 export const endpoints = {
   ...accountEndpoints,
   ...sandboxEndpoints,
-  ...sharingEndpoints,
   ...workEndpoints,
   ...machineEndpoints,
   ...snapshotEndpoints,
-  ...environmentEndpoints,
-  ...webhookEndpoints,
-  ...apiKeyEndpoints,
+  ...resourceEndpoints,
 } as const satisfies Record<string, Endpoint>;
 
 /** The name of an endpoint, which is also the name of the client's method. */

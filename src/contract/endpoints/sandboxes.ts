@@ -12,6 +12,7 @@ import {
 import { deletion, type Endpoint, read, update, write } from './endpoint.js';
 
 const ofSandbox = z.looseObject({ sandbox: sandboxSchema });
+const ofSharedSandbox = z.looseObject({ sandbox: sandboxSchema, message: z.string().optional() });
 
 export const sandboxEndpoints = {
   listSandboxes: {
@@ -122,11 +123,6 @@ export const sandboxEndpoints = {
     response: z.looseObject({ usage: usageSchema }),
     assumed: ['A-usage'],
   },
-} as const satisfies Record<string, Endpoint>;
-
-const ofSharedSandbox = z.looseObject({ sandbox: sandboxSchema, message: z.string().optional() });
-
-export const sharingEndpoints = {
   shareSandbox: {
     ...write,
     path: '/sandboxes/{sandboxId}/share',
