@@ -34,9 +34,7 @@ const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
  */
 export function notifyActivity({ notifySecrets }: NotifyDependencies) {
   const proxied = new EnvHttpProxyAgent();
-  return async function notify({ url, chat }: Partial<NotifyTarget>, told: Notification): Promise<void> {
-    // A stored target may name only a command, which an earlier version ran.
-    if (url === undefined) return;
+  return async function notify({ url, chat }: NotifyTarget, told: Notification): Promise<void> {
     // Anyone with access to Temporal can send a value that is not a string.
     if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);
     const notification = withoutSecretsIn(told);

@@ -12,7 +12,7 @@ export interface OpenDelivery {
   readonly workflowId: string;
   /** `ended`, for example; null if this client cannot read the notification, because it is encrypted. */
   readonly event: string | null;
-  /** The origin of its URL, or `its command`: the path of a URL may be a secret. Null as `event` is. */
+  /** The origin of its URL, whose path may be a secret. Null as `event` is. */
   readonly target: string | null;
   /** When the first attempt was due, as an ISO 8601 time. */
   readonly since: string;
@@ -41,6 +41,5 @@ export async function describeDelivery(
 }
 
 function targetOf({ url }: NotificationDelivery['target']): string {
-  if (url === undefined) return 'its command';
   return URL.canParse(url) ? new URL(url).origin : 'a URL that is not valid';
 }

@@ -215,9 +215,7 @@ it('records a job that notifies when it is blocked and when it ends, a batch tha
   const input = fanoutInput(source(await archivedSandbox(stand)), { notify });
   expect((await run(stand, input, items(1))).outcome).toBe('completed');
   await save('told-apart-batch', jobWorkflowId(input.deployment, input.batchId));
-  // As an earlier version stored it.
-  const withCommand = { ...notify, commandId: 'nobody-knows' };
-  const other = await stand.start({ notify: withCommand });
+  const other = await stand.start({ notify });
   await other.result();
   const [delivery] = await deliveriesOf(stand, other.workflowId, 1);
   await delivery?.terminate();

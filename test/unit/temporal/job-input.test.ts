@@ -99,15 +99,6 @@ describe('the input of a job', () => {
     );
   });
 
-  it('of an earlier version may notify a command, which is left out', () => {
-    const url = 'https://example.com';
-    const notify = { commandId: 'mail-me' };
-    const change = { notify: { url, ...notify }, escalate: { steps: [{ afterMs: 1_000, action: 'notify' }], notify } };
-    const read = JSON.stringify(parseJobInput({ ...input, ...change }));
-    expect(JSON.parse(read)).toEqual({ ...input, notify: { url }, escalate: { steps: change.escalate.steps } });
-    expect(JSON.parse(JSON.stringify(parseJobInput({ ...input, notify })))).toEqual(input);
-  });
-
   it('needs no prompt if it has a command', () => {
     expect(refusal({ prompts: [], commands: ['npm ci'] })).toBe('accepted');
     expect(refusal({ prompts: [], commands: [] })).toContain('prompts: needs at least one prompt');

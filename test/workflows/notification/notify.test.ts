@@ -34,22 +34,6 @@ it('a job notifies a URL that it has ended', async () => {
   expect(told).toMatchObject([{ event: 'ended', outcome: 'completed', sandboxId: result.sandboxId }]);
 });
 
-it.each([
-  [{ url: true, commandId: 'tell-me' }, 1],
-  [{ url: false, commandId: 'tell-me' }, 0],
-  [{ url: false, command: 'touch told' }, 0],
-] as const)(
-  'a stored target that names a command, as in earlier versions, notifies only its URL: %j',
-  async (target, times) => {
-    const { url: hasUrl, ...others } = target;
-    const notify = { ...(hasUrl && { url: listener.url }), ...others } as never;
-    const handle = await stand.start({ notify });
-    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-    await Promise.all((await deliveriesOf(stand, handle.workflowId, 1)).map((delivery) => delivery.result()));
-    expect(listener.toldOf(handle.workflowId)).toHaveLength(times);
-  },
-);
-
 it('a chat gets a text, and what it answers to a text that it refuses is shown', async () => {
   listener.answerWith({ status: 400, body: 'no_text\n' });
   const handle = await stand.start({ notify: { url: listener.url, chat: 'slack' } });
