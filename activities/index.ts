@@ -170,8 +170,6 @@ export function createFollowActivities(dependencies: ActivityDependencies) {
   return {
     followPrompt: followPromptActivity(client, hub, { results, taskQueue, ...follow }),
     watchRunning: watchRunningActivity(client, hub),
-    // Jobs that began before the main task queue had it wait for it here.
-    sendAndFollowPrompt: sendAndFollowPromptActivity(client, hub, results, follow),
     followSetup: followSetupActivity(client, hub),
     ...createWorkflowWaits(follow),
   };
