@@ -5,29 +5,12 @@
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ActivityCancelledError } from '@temporalio/client';
 
-export interface IntentBeats<Intent> {
-  /**
-   * Records the details. Resolves once Temporal has them; from then on they are repeated every 3 s.
-   * @throws the client's error if this attempt has timed out or is to be cancelled
-   */
-  record(intent: Intent): Promise<void>;
-  /** Time in ms since the newest heartbeat that Temporal accepted was sent. Infinity before the first one. */
-  readonly silentMs: () => number;
-  /** True once a cancel was requested. */
-  readonly isCancelled: () => boolean;
-  /** Stops the heartbeats. Resolves when the last one has been sent. */
-  stop(): Promise<void>;
-  /**
-   * Adds to the details that the next attempt finds; they are sent with the failure of this attempt. Call it after
-   * `stop`.
-   */
-  leave(more: Partial<Intent>): void;
-}
+export type IntentBeats<Intent> = ReturnType<typeof createIntentBeats<Intent>>;
 
 const everyMs = 3_000;
 
 /** @param first the details of an earlier attempt; they are sent until this attempt records its own */
-export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeats<Intent> {
+export function createIntentBeats<Intent>(first: Intent | undefined) {
   const context = Context.current();
   const { taskToken } = activityInfo();
   let current = first;
@@ -53,19 +36,30 @@ export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeat
   }, everyMs);
 
   return {
-    async record(intent) {
+    /**
+     * Records the details. Resolves once Temporal has them; from then on they are repeated every 3 s.
+     * @throws the client's error if this attempt has timed out or is to be cancelled
+     */
+    async record(intent: Intent) {
       await onItsWay;
       current = intent;
       await beat();
       isRecorded = true;
     },
+    /** Time in ms since the newest heartbeat that Temporal accepted was sent. Infinity before the first one. */
     silentMs: () => Date.now() - acceptedAtMs,
+    /** True once a cancel was requested. */
     isCancelled: () => isCancelled || context.cancellationDetails?.cancelRequested === true,
+    /** Stops the heartbeats. Resolves when the last one has been sent. */
     async stop() {
       clearInterval(timer);
       await onItsWay;
     },
-    leave(more) {
+    /**
+     * Adds to the details that the next attempt finds; they are sent with the failure of this attempt. Call it after
+     * `stop`.
+     */
+    leave(more: Partial<Intent>) {
       heartbeat({ ...current, ...more });
     },
   };

@@ -3,15 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { BridgeLog } from './bridge-options.js';
 import type { AddressKind, SignalResult } from './signal-event.js';
 
-export interface BridgeMetrics {
-  /** @param seconds undefined if its request could not be read */
-  readonly delivery: (result: string, seconds?: number) => void;
-  readonly signal: (address: AddressKind, result: SignalResult) => void;
-  readonly legacy: () => void;
-  /** The bridge's clock minus the sender's timestamp, in seconds. Includes the transmission time. */
-  readonly clockSkew: (seconds: number) => void;
-  readonly reset: () => void;
-}
+export type BridgeMetrics = ReturnType<typeof createBridgeMetrics>;
 
 /**
  * Registers the bridge's metrics. A registry can hold the metrics of only one bridge.
@@ -20,7 +12,7 @@ export interface BridgeMetrics {
 export function createBridgeMetrics(
   registry: Registry,
   countOpen: () => Promise<Readonly<Record<string, number>> | undefined>,
-): BridgeMetrics {
+) {
   const registers = [registry];
   new Gauge({
     name: 'sandflow_open_work',
@@ -64,13 +56,15 @@ export function createBridgeMetrics(
     registers,
   });
   return {
-    delivery: (result, seconds) => {
+    /** @param seconds undefined if its request could not be read */
+    delivery: (result: string, seconds?: number) => {
       deliveries.inc({ result });
       if (seconds !== undefined) durations.observe(seconds);
     },
-    signal: (address, result) => signals.inc({ address, result }),
+    signal: (address: AddressKind, result: SignalResult) => signals.inc({ address, result }),
     legacy: () => legacy.inc(),
-    clockSkew: (seconds) => skew.observe(seconds),
+    /** The bridge's clock minus the sender's timestamp, in seconds. Includes the transmission time. */
+    clockSkew: (seconds: number) => skew.observe(seconds),
     reset: () => {
       for (const metric of [deliveries, signals, legacy, durations, skew]) metric.reset();
     },

@@ -6,18 +6,7 @@ import type { Client } from '@temporalio/client';
 import { workflowTypes } from '../protocol/messages.js';
 import type { BridgeLog } from './bridge-options.js';
 
-export interface OpenListeners {
-  /** Call once for each delivery. It asks Temporal in the background if deliveries are frequent, and never otherwise. */
-  noteDelivery(): void;
-  /**
-   * False if no workflow with this id was open a few seconds ago. It may have started since then. True also if that is
-   * not known.
-   */
-  mayBeOpen(workflowId: string): boolean;
-  /** Resolves when no question to Temporal is in progress. */
-  settled(): Promise<void>;
-  reset(): void;
-}
+export type OpenListeners = ReturnType<typeof createOpenListeners>;
 
 /** Fewer deliveries per period than this are not worth a question. */
 const deliveriesWorthAsking = 10;
@@ -40,7 +29,7 @@ interface Answer {
 export function createOpenListeners(
   client: Client,
   { log, now = () => performance.now() }: { readonly log: BridgeLog; readonly now?: () => number },
-): OpenListeners {
+) {
   let period = { beganAtMs: Number.NEGATIVE_INFINITY, deliveries: 0 };
   let answer: Answer | undefined;
   let asking: Promise<void> | undefined;
@@ -69,7 +58,8 @@ export function createOpenListeners(
   }
 
   return {
-    noteDelivery() {
+    /** Call once for each delivery. It asks Temporal in the background if deliveries are frequent, and never otherwise. */
+    noteDelivery(): void {
       const atMs = now();
       if (atMs - period.beganAtMs >= periodMs) period = { beganAtMs: atMs, deliveries: 0 };
       period.deliveries += 1;
@@ -79,14 +69,19 @@ export function createOpenListeners(
         asking = undefined;
       });
     },
-    mayBeOpen(workflowId) {
+    /**
+     * False if no workflow with this id was open a few seconds ago. It may have started since then. True also if that is
+     * not known.
+     */
+    mayBeOpen(workflowId: string): boolean {
       if (answer?.open === undefined || now() - answer.askedAtMs >= believedMs) return true;
       return answer.open.has(workflowId);
     },
+    /** Resolves when no question to Temporal is in progress. */
     async settled() {
       await asking;
     },
-    reset() {
+    reset(): void {
       answer = undefined;
     },
   };

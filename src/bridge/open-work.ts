@@ -17,19 +17,12 @@ const kinds = {
 const askedEveryMs = 15_000;
 const timeoutMs = 3_000;
 
-export interface OpenWork {
-  /** The number of open workflows by kind; undefined if Temporal does not answer. Never throws. */
-  count(): Promise<Readonly<Record<string, number>> | undefined>;
-  /** Resolves when no question to Temporal is in progress: a closed connection must not be asked again. */
-  settled(): Promise<void>;
-}
-
-export function createOpenWork(client: Client, { log }: { readonly log: BridgeLog }): OpenWork {
-  let last: { readonly atMs: number; readonly counts: ReturnType<OpenWork['count']> } | undefined;
+export function createOpenWork(client: Client, { log }: { readonly log: BridgeLog }) {
+  let last: { readonly atMs: number; readonly counts: ReturnType<typeof ask> } | undefined;
   let asking: Promise<unknown> | undefined;
   let hasFailed = false;
 
-  async function ask(): ReturnType<OpenWork['count']> {
+  async function ask(): Promise<Readonly<Record<string, number>> | undefined> {
     const countAll = () =>
       Promise.allSettled(
         Object.entries(kinds).map(async ([kind, type]) => {
@@ -55,11 +48,13 @@ export function createOpenWork(client: Client, { log }: { readonly log: BridgeLo
   }
 
   return {
+    /** The number of open workflows by kind; undefined if Temporal does not answer. Never throws. */
     count() {
       const nowMs = performance.now();
       if (last === undefined || nowMs - last.atMs >= askedEveryMs) last = { atMs: nowMs, counts: ask() };
       return last.counts;
     },
+    /** Resolves when no question to Temporal is in progress: a closed connection must not be asked again. */
     async settled() {
       await asking;
     },

@@ -45,34 +45,29 @@ const refusals: Readonly<Record<RefusalResult, Refusal>> = {
 
 export type RefusalResult = RefusalReason | 'headers_too_large' | 'bad_request';
 
-export interface RefusedDeliveries {
-  /** @param fields what is known about this one, for the log */
-  refused(result: RefusalResult, fields?: Readonly<Record<string, unknown>>): void;
-  /**
-   * Call it after an event of the service: what it refuses no longer lasts.
-   * @param prefix how the names of its headers begin if not with `x-svc-`
-   */
-  accepted(prefix?: string, sandboxId?: string): void;
-  /** The lines of `GET /readyz` about refusals since the last delivery that was accepted, and about a sandbox. */
-  lines(sandboxId?: string | null): string[];
-}
+export type RefusedDeliveries = ReturnType<typeof createRefusedDeliveries>;
 
 /** Anyone may send deliveries, so only the first of each kind after an accepted one is logged. */
-export function createRefusedDeliveries(log: BridgeLog, expectedPrefix?: string): RefusedDeliveries {
+export function createRefusedDeliveries(log: BridgeLog, expectedPrefix?: string) {
   const counts = new Map<RefusalResult, number>();
   const toldPrefixes = new Set<string>();
   /** The newest last. */
   const sandboxIds = new Set<string>();
   let otherPrefix: string | undefined;
   return {
-    refused(result, fields) {
+    /** @param fields what is known about this one, for the log */
+    refused(result: RefusalResult, fields?: Readonly<Record<string, unknown>>): void {
       const count = (counts.get(result) ?? 0) + 1;
       counts.set(result, count);
       const { why, mend } = refusals[result];
       if (count === 1)
         log(`A delivery was refused: ${why}. ${mend} Further ones are only counted.`, { result, ...fields });
     },
-    accepted(prefix, sandboxId) {
+    /**
+     * Call it after an event of the service: what it refuses no longer lasts.
+     * @param prefix how the names of its headers begin if not with `x-svc-`
+     */
+    accepted(prefix?: string, sandboxId?: string): void {
       counts.clear();
       if (sandboxId === undefined) sandboxIds.clear();
       else sandboxIds.add(sandboxId);
@@ -82,7 +77,8 @@ export function createRefusedDeliveries(log: BridgeLog, expectedPrefix?: string)
       toldPrefixes.add(otherPrefix);
       log(`The service's headers begin with ${otherPrefix}. ${setPrefix(otherPrefix)}`);
     },
-    lines(sandboxId) {
+    /** The lines of `GET /readyz` about refusals since the last delivery that was accepted, and about a sandbox. */
+    lines(sandboxId?: string | null): string[] {
       const refused = [...counts].flatMap(([result, count]) => {
         const { line } = refusals[result];
         return line === undefined ? [] : `${line}${count}`;

@@ -7,28 +7,24 @@ import { keepSecret } from '../secrecy/known-secrets.js';
 import { readSecrets } from './secret-source.js';
 
 /** A place for a secret that is about to be created. */
-export interface SecretReservation {
-  /**
-   * Makes `secret` the first secret of the file, in one step. The previous first secret comes second, for attempts that
-   * are already under way (S10).
-   */
-  keep(secret: string): Promise<void>;
-  /** Does not change the file. After `keep` it does nothing. */
-  discard(): Promise<void>;
-}
+export type SecretReservation = Awaited<ReturnType<typeof reserveSecretFile>>;
 
 /**
  * Makes sure that a secret can be stored before the service creates it, since the service shows it only once. Creates
  * the directory (mode 700) and a temporary file (mode 600) that replaces `file` when the secret is kept.
  * @throws SandflowError `secret_file_unwritable`
  */
-export async function reserveSecretFile(file: string): Promise<SecretReservation> {
+export async function reserveSecretFile(file: string) {
   const temporary = `${file}.${randomUUID()}.tmp`;
   const handle = await openTemporary(file, temporary);
   let settled = false;
 
   return {
-    async keep(secret) {
+    /**
+     * Makes `secret` the first secret of the file, in one step. The previous first secret comes second, for attempts that
+     * are already under way (S10).
+     */
+    async keep(secret: string) {
       keepSecret(secret);
       // The service shows the new secret only once, so a bad file must not keep it from being stored.
       const [previous] = (await readSecrets(file).catch(() => [])).filter((one) => one !== secret);
@@ -43,6 +39,7 @@ export async function reserveSecretFile(file: string): Promise<SecretReservation
       await rename(temporary, file);
       settled = true;
     },
+    /** Does not change the file. After `keep` it does nothing. */
     async discard() {
       if (settled) return;
       settled = true;

@@ -210,21 +210,17 @@ export function createCaller(given: SandboxClientOptions) {
   return { call, open, request, close };
 }
 
-interface RunningRecord {
-  /** Records that the call has ended; `failure` is undefined after success. Only the first call has an effect. */
-  end(status: number | null, failure?: unknown): void;
-}
-
 /** Reports a call once, when it has ended. */
 function startRecord(
   endpoint: CallName,
   options: { readonly signal?: AbortSignal; readonly onCall: ((record: CallRecord) => void) | undefined },
-): RunningRecord {
+) {
   const startedAt = Date.now();
   const start = performance.now();
   let ended = false;
   return {
-    end(status, failure) {
+    /** Records that the call has ended; `failure` is undefined after success. Only the first call has an effect. */
+    end(status: number | null, failure?: unknown): void {
       if (ended) return;
       ended = true;
       try {

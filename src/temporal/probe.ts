@@ -6,13 +6,7 @@ import { timeLimit } from '../os/any-signal.js';
 /** Makes one call to Temporal within the time limit; false if it did not succeed. */
 type Answers = (call: (client: Client) => Promise<unknown>) => Promise<boolean>;
 
-export interface Probe {
-  /** Says what is wrong now; undefined if nothing is. */
-  problem(): Promise<string | undefined>;
-  /** Resolves when no question to Temporal is in progress: a closed connection must not be asked again. */
-  settled(): Promise<void>;
-  reset(): void;
-}
+export type Probe = ReturnType<typeof createProbe>;
 
 /**
  * Checks at most once a second, independent of the number of probes.
@@ -24,7 +18,7 @@ export function createProbe(
   client: Client,
   check: (answers: Answers) => Promise<string | undefined>,
   options: { readonly maxAgeMs?: number; readonly timeoutMs?: number } = {},
-): Probe {
+) {
   const { maxAgeMs = 1_000, timeoutMs = 1_000 } = options;
   let asking: Promise<unknown> | undefined;
   let cached: { readonly atMs: number; readonly problem: Promise<string | undefined> } | undefined;
@@ -37,15 +31,17 @@ export function createProbe(
   }
 
   return {
-    problem() {
+    /** Says what is wrong now; undefined if nothing is. */
+    problem(): Promise<string | undefined> {
       const nowMs = performance.now();
       if (cached === undefined || nowMs - cached.atMs > maxAgeMs) cached = { atMs: nowMs, problem: check(answers) };
       return cached.problem;
     },
+    /** Resolves when no question to Temporal is in progress: a closed connection must not be asked again. */
     async settled() {
       await asking;
     },
-    reset() {
+    reset(): void {
       cached = undefined;
     },
   };
