@@ -2,6 +2,8 @@ import { type Client, ServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { isSentToOwner, ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../addresses/addresses.js';
 import type { SandboxWebhookEvent } from '../contract/records/webhook-events.js';
+import { untilAborted } from '../os/aborted.js';
+import { timeLimit } from '../os/any-signal.js';
 import { type SandboxEvent, sandboxEventSignal } from '../protocol/messages.js';
 
 /**
@@ -42,20 +44,16 @@ export async function signalEvent(
   event: SandboxEvent,
   { timeoutMs, mayBeOpen }: SignalOptions,
 ): Promise<SignalOutcome[]> {
-  let timer: NodeJS.Timeout | undefined;
   // The deadline of gRPC does not cover the encoding of the payload, which may call a key service.
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, 'late');
-  });
+  const limit = timeLimit(timeoutMs);
   const signalOne = async (address: EventAddress): Promise<SignalOutcome> => {
     try {
-      const signalled = client.workflow.getHandle(address.workflowId).signal(sandboxEventSignal, event);
-      const first = await Promise.race([signalled, late]);
-      if (first !== 'late') return { address, result: 'accepted' };
-      signalled.catch(() => {});
-      return { address, result: 'unavailable', reason: `no answer within ${timeoutMs} ms` };
+      const handle = client.workflow.getHandle(address.workflowId);
+      await untilAborted(limit, () => handle.signal(sandboxEventSignal, event));
+      return { address, result: 'accepted' };
     } catch (error) {
-      return outcomeOf(address, error);
+      if (error !== limit.reason) return outcomeOf(address, error);
+      return { address, result: 'unavailable', reason: `no answer within ${timeoutMs} ms` };
     }
   };
   const signalAll = async (): Promise<SignalOutcome[]> => {
@@ -67,11 +65,7 @@ export async function signalEvent(
     if (!isWithOwner) return [...outcomes, ...(await Promise.all(absent.map(signalOne)))];
     return [...outcomes, ...absent.map((address) => ({ address, result: 'absent' as const }))];
   };
-  try {
-    return await client.withDeadline(Date.now() + timeoutMs, signalAll);
-  } finally {
-    clearTimeout(timer);
-  }
+  return client.withDeadline(Date.now() + timeoutMs, signalAll);
 }
 
 function outcomeOf(address: EventAddress, error: unknown): SignalOutcome {
