@@ -13,7 +13,7 @@ import { createStopHandOver } from '../stop/hand-over.js';
 import { readStopRequest } from '../stop/stop-request.js';
 import { createClaim, releaseClaim } from '../watch.js';
 import { type ActionPorts, type AppliedAction, doAction, type Removal } from './guarded-action.js';
-import { askOwner } from './owners.js';
+import { createOwnerReader } from './owners.js';
 import type { CleanupChunk } from './plan.js';
 import { readLastEnds } from './sandbox-ends.js';
 
@@ -57,7 +57,7 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
             const sinceMs = readSinceMs - listLagMs;
             const later = (await readLastEnds(temporal, { sinceMs, signal: attempt.signal })).get(sandbox.id);
             const ends = [planned.owner.ended, later].filter((end) => end !== undefined);
-            return askOwner(temporal, sandbox, deployment, { ends });
+            return createOwnerReader(temporal, deployment)(sandbox, { ends });
           },
           nowMs: () => Date.now(),
           async escalate(sandboxId) {

@@ -20,21 +20,13 @@ const earlierExecutions = 200;
 
 type Named = Parameters<typeof ownershipOf>[0];
 
-/** Looks up the current owner of the sandbox with this name. Uses describe, because a list lags. */
-export async function askOwner(
-  client: Client,
-  sandbox: Named,
-  deployment: string,
-  known?: KnownOfSandbox,
-): Promise<Ownership> {
-  const owner = ownerToAsk(sandbox.name, deployment);
-  return ownershipOf(sandbox, deployment, owner && (await ownerSeen(client, owner, sandbox.name ?? '')), known);
-}
-
-/** Looks up owners, with a cache for one plan: sandboxes of one job share their owner. */
+/**
+ * Looks up the owners of sandboxes, with a cache for one plan: sandboxes of one job share their owner. Uses describe,
+ * because a list lags.
+ */
 export function createOwnerReader(client: Client, deployment: string) {
   const seen = new Map<string, Promise<OwnerSeen | undefined>>();
-  return async (sandbox: Named, known: KnownOfSandbox): Promise<Ownership> => {
+  return async (sandbox: Named, known?: KnownOfSandbox): Promise<Ownership> => {
     const owner = ownerToAsk(sandbox.name, deployment);
     if (!owner) return ownershipOf(sandbox, deployment, undefined, known);
     const key = `${owner.itemWorkflowId ?? owner.workflowId} ${owner.execution}`;

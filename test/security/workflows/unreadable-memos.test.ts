@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { DataConverter, Payload } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readNight } from '../../../activities/cleanup/night.js';
-import { askOwner } from '../../../activities/cleanup/owners.js';
+import { createOwnerReader } from '../../../activities/cleanup/owners.js';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/addresses/addresses.js';
 import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { endedKey } from '../../../src/protocol/ended-sandbox.js';
@@ -112,7 +112,7 @@ describe('a cleanup with an unreadable memo', () => {
     await handle.terminate();
     const execution = executionOf(handle.firstExecutionRunId);
     const name = ownedSandboxName({ deployment, jobId: 'kept', execution, step: 'main', generation: 1 });
-    const ask = (client: Client, id: string) => askOwner(client, { id, name }, deployment);
+    const ask = (client: Client, id: string) => createOwnerReader(client, deployment)({ id, name });
     expect(await ask(writer(), 'bx_kept')).toMatchObject({ status: 'kept' });
     expect(await ask(reader(), 'bx_kept')).toMatchObject({ status: 'unknown' });
   });
@@ -124,7 +124,7 @@ describe('a cleanup with an unreadable memo', () => {
     await handle.terminate();
     const execution = executionOf(handle.firstExecutionRunId);
     const name = ownedSandboxName({ deployment, jobId: 'orphan', execution, step: 'main', generation: 1 });
-    expect(await askOwner(strict(), { id: 'bx_1', name }, deployment)).toMatchObject({ status: 'closed' });
+    expect(await createOwnerReader(strict(), deployment)({ id: 'bx_1', name })).toMatchObject({ status: 'closed' });
   });
 
   it('does not ignore another run’s unencrypted record of the night if encryption is required', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { askOwner } from '../../../activities/cleanup/owners.js';
+import { createOwnerReader } from '../../../activities/cleanup/owners.js';
 import {
   executionOf,
   itemStep,
@@ -32,7 +32,7 @@ it('the fork of an item is owned while its workflow runs, even if its batch was 
   const name = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(7), generation: 1 });
   const other = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(8), generation: 1 });
   const statusOf = async (sandboxName: string) =>
-    (await askOwner(client, { id: 'bx_1', name: sandboxName }, deployment)).status;
+    (await createOwnerReader(client, deployment)({ id: 'bx_1', name: sandboxName })).status;
 
   expect(await statusOf(name)).toBe('open');
   await batch.terminate();
@@ -54,7 +54,7 @@ it('a cleanup knows what an earlier execution of an item kept, even if the lates
   await (await hold(item)).terminate();
   await batch.terminate();
   const statusOf = async (id: string, generation: number) =>
-    (await askOwner(client, { id, name: nameOf(generation) }, deployment)).status;
+    (await createOwnerReader(client, deployment)({ id, name: nameOf(generation) })).status;
   await expect.poll(() => statusOf('bx_first', 1)).toBe('kept');
   expect(await statusOf('bx_second', 2)).toBe('closed');
 });
