@@ -156,12 +156,6 @@ export function fitting<T>(value: T): T {
   throw finalFailure({ ...unanswered, code: 'answer_too_large', message, meaning: 'permanent' });
 }
 
-/** The interval between the heartbeats of this activity, in ms. */
-export function heartbeatEveryMs(): number {
-  // Zero without one.
-  return (activityInfo().heartbeatTimeoutMs || 10_000) * shareOfHeartbeatTimeout;
-}
-
 export interface YoungFollowOptions {
   /**
    * How long an activity follows a prompt or a workflow before one with rare heartbeats takes over, in ms. Default:
@@ -179,8 +173,11 @@ export function youngForMs({ youngFollowMs = defaultYoungMs }: YoungFollowOption
 
 /** Sends heartbeats with the result of `details` while `body` runs. Local activities have no heartbeat. */
 export async function withHeartbeat<T>(body: () => Promise<T>, details: () => unknown = () => undefined): Promise<T> {
-  if (activityInfo().isLocal) return body();
-  const timer = setInterval(() => heartbeat(details()), heartbeatEveryMs());
+  const { isLocal, heartbeatTimeoutMs } = activityInfo();
+  if (isLocal) return body();
+  // Zero without one.
+  const everyMs = (heartbeatTimeoutMs || 10_000) * shareOfHeartbeatTimeout;
+  const timer = setInterval(() => heartbeat(details()), everyMs);
   try {
     return await body();
   } finally {

@@ -6,7 +6,7 @@ import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { defaultReadLagMs } from '../../src/contract/workflow-safe/limits.js';
 import { isCreating, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { createFollower, type FollowHub } from '../prompt/follow-hub.js';
-import { currentAttempt, heartbeatEveryMs } from '../retry/attempt.js';
+import { currentAttempt, withHeartbeat } from '../retry/attempt.js';
 import { repeatableFailure } from '../retry/classify.js';
 
 export interface SetupEnd {
@@ -22,15 +22,10 @@ export interface SetupEnd {
 export function followSetupActivity(client: SandboxClient, hub: FollowHub) {
   return async function followSetup(sandboxId: string, readLagMs = defaultReadLagMs): Promise<SetupEnd> {
     const attempt = currentAttempt();
-    const timer = setInterval(() => heartbeat(), heartbeatEveryMs());
     heartbeat();
-    try {
-      return await follow();
-    } catch (error) {
+    return withHeartbeat(follow).catch((error: unknown) => {
       throw repeatableFailure(error, { pauseMs: attempt.pauseMs });
-    } finally {
-      clearInterval(timer);
-    }
+    });
 
     async function follow(): Promise<SetupEnd> {
       const follower = createFollower(hub, sandboxId);
