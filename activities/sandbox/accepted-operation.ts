@@ -45,6 +45,4 @@ function isStopId(value: unknown): value is string {
   return typeof value === 'string' && idPatterns.stop.test(value);
 }
 
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-}
+const fieldOf = (value: unknown, name: string): unknown => Object(value)[name];

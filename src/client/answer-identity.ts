@@ -5,6 +5,7 @@
  */
 import { type EndpointName, endpoints } from '../contract/endpoints/endpoints.js';
 import { isSandboxId } from '../contract/workflow-safe/ids.js';
+import { at } from './lenient-parse.js';
 
 /**
  * The fields in which answers repeat the parameters of the path. A missing field is accepted. The specification does
@@ -32,7 +33,7 @@ export function foreignField(endpoint: EndpointName, path: string, answer: unkno
   if (createsSandbox.has(endpoint)) return foreignFieldOfNew(requested.sandboxId, answer);
   for (const [parameter, id] of Object.entries(requested)) {
     const foreign = repeatedIn[parameter]?.find((field) => {
-      const shown = fieldOf(answer, field);
+      const shown = at(answer, field.split('.'));
       return shown != null && shown !== id;
     });
     if (foreign !== undefined) return foreign;
@@ -42,9 +43,9 @@ export function foreignField(endpoint: EndpointName, path: string, answer: unkno
 
 /** A new sandbox has a valid id, and a fork is not its source. */
 function foreignFieldOfNew(sourceId: string | undefined, answer: unknown): string | undefined {
-  const id = fieldOf(answer, 'sandbox.id');
+  const id = at(answer, ['sandbox', 'id']);
   if (typeof id !== 'string' || !isSandboxId(id) || id === sourceId) return 'sandbox.id';
-  const shownSource = fieldOf(answer, 'sourceSandboxId');
+  const shownSource = at(answer, ['sourceSandboxId']);
   return shownSource != null && sourceId !== undefined && shownSource !== sourceId ? 'sourceSandboxId' : undefined;
 }
 
@@ -56,13 +57,4 @@ function parametersOf(endpoint: EndpointName, path: string): Readonly<Record<str
     if (name !== undefined) requested[name] = decodeURIComponent(given[at] ?? '');
   }
   return requested;
-}
-
-function fieldOf(answer: unknown, field: string): unknown {
-  let value: unknown = answer;
-  for (const name of field.split('.')) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
-  return value;
 }

@@ -111,7 +111,8 @@ function countRows(answer: unknown): number {
   return lists.reduce((sum, { length }) => sum + length, 0);
 }
 
-function at(answer: unknown, path: readonly PropertyKey[]): unknown {
+/** What an answer holds at a path; undefined if there is nothing. */
+export function at(answer: unknown, path: readonly PropertyKey[]): unknown {
   let value = answer;
   for (const part of path) {
     if (typeof value !== 'object' || value === null) return undefined;

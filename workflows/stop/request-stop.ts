@@ -1,10 +1,11 @@
 /** Requests a stop from the service, and retries until it has an answer. */
-import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { SeenSandbox } from '../../activities/prompt/end.js';
 import type { BeforeRequest, SentBefore } from '../../activities/retry/read-first.js';
 import type { StopAnswer, StopSandboxInput } from '../../activities/sandbox/stop-resume.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { effects } from '../shared/activity-options.js';
+import { causeOf } from '../shared/job-termination.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 
 /** The state of a request that must be kept through refusals and continue-as-new. */
@@ -52,12 +53,7 @@ export async function requestStop(caller: Caller, call: StopCall): Promise<StopA
  * If an activity was refused, an earlier request of it may have been accepted. Returns the state before that request.
  */
 export function sentBeforeOf(error: unknown): BeforeRequest | undefined {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
-  if (!(cause instanceof ApplicationFailure)) return undefined;
-  const sent = cause.details?.find((detail): detail is SentBefore => isObject(detail) && 'sentBefore' in detail);
-  return sent?.sentBefore;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+  const cause = causeOf(error);
+  const details = cause instanceof ApplicationFailure ? (cause.details ?? []) : [];
+  return details.map((detail) => (Object(detail) as Partial<SentBefore>).sentBefore).find((sent) => sent !== undefined);
 }
