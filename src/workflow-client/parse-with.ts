@@ -8,3 +8,12 @@ export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, ref
   if (problems === null) return data;
   throw refuse(problems.map(problemLine).join('; '));
 }
+
+/** Adds to what is wrong with an input those of these problems that there are, each of the field at its path. */
+export function addProblems(
+  context: z.RefinementCtx,
+  problems: readonly (readonly [path: string, problem: string | false | undefined])[],
+): void {
+  for (const [path, message] of problems)
+    if (message) context.addIssue({ code: 'custom', path: path.split('.'), message });
+}

@@ -14,7 +14,7 @@ import {
   roundsNeedChecks,
   roundsNeedOneConversation,
 } from '../jobs/job-input.js';
-import { parseWith } from '../parse-with.js';
+import { addProblems, parseWith } from '../parse-with.js';
 import { notifyTargetSchema } from '../settings/notify-target.js';
 import {
   createBodySchema,
@@ -88,16 +88,15 @@ export const fanoutInputSchema = z
     pace: pace.optional(),
   })
   .superRefine((input, context) => {
-    const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-    const deployment = deploymentProblem(input.deployment);
-    if (deployment) issue(['deployment'], deployment);
-    const batchId = jobIdProblem(input.deployment, input.batchId);
-    if (batchId) issue(['batchId'], `the batch id ${batchId}`);
-    const refused = input.policy.conversationId === undefined ? undefined : noConversation(input);
-    if (refused) issue(['policy', 'conversationId'], refused);
-    if ((input.policy.rounds ?? 1) > 1 && input.policy.conversations === 'each')
-      issue(['policy', 'rounds'], roundsNeedOneConversation);
-    if (input.policy.budgetSeconds !== null && input.policy.end === 'keep') issue(['policy', 'end'], keptForks);
+    const { deployment, policy } = input;
+    const batchId = jobIdProblem(deployment, input.batchId);
+    addProblems(context, [
+      ['deployment', deploymentProblem(deployment)],
+      ['batchId', batchId && `the batch id ${batchId}`],
+      ['policy.conversationId', policy.conversationId !== undefined && noConversation(input)],
+      ['policy.rounds', (policy.rounds ?? 1) > 1 && policy.conversations === 'each' && roundsNeedOneConversation],
+      ['policy.end', policy.budgetSeconds !== null && policy.end === 'keep' && keptForks],
+    ]);
   }) satisfies z.ZodType<FanoutInput>;
 
 /** Why the items of a batch cannot continue a conversation; undefined if they can. */
@@ -128,7 +127,7 @@ export const fanoutItemSchema = (
     columns: z.record(z.string(), columnSchema).optional(),
   }) as unknown as z.ZodType<FanoutItem>
 ).superRefine((item, context) => {
-  if (collectsPatchTwice(item)) context.addIssue({ code: 'custom', path: ['collect'], message: patchNameTaken });
+  addProblems(context, [['collect', collectsPatchTwice(item) && patchNameTaken]]);
 });
 
 /**

@@ -10,7 +10,7 @@ import { patchName } from '../../protocol/job/patch-name.js';
 import { maxJobInputBytes } from '../../protocol/limits.js';
 import type { Resolution } from '../../protocol/messages.js';
 import { payloadBytes } from '../../texts/length.js';
-import { parseWith } from '../parse-with.js';
+import { addProblems, parseWith } from '../parse-with.js';
 import { nameSchema, shapeOf, sourceSchema } from '../settings/setting-schemas.js';
 
 /** A decision about a job's call whose outcome is unknown. */
@@ -29,23 +29,18 @@ const checkedJobSchema = (
     ...shapeOf(settingsOf('job')),
   }) as unknown as z.ZodType<JobInput>
 ).superRefine((input, context) => {
-  if (input.prompts.length === 0 && (input.commands ?? []).length === 0) {
-    context.addIssue({ code: 'custom', path: ['prompts'], message: 'needs at least one prompt' });
-  }
-  const { checks = [], rounds = 1 } = input;
-  if (checks.length > 0 && input.prompts.length === 0)
-    context.addIssue({ code: 'custom', path: ['checks'], message: 'need at least one prompt, whose work they prove' });
-  if (rounds > 1 && checks.length === 0)
-    context.addIssue({ code: 'custom', path: ['rounds'], message: roundsNeedChecks });
-  if (rounds > 1 && input.conversations === 'each')
-    context.addIssue({ code: 'custom', path: ['rounds'], message: roundsNeedOneConversation });
-  if (collectsPatchTwice(input)) context.addIssue({ code: 'custom', path: ['collect'], message: patchNameTaken });
-  const refused = input.conversationId === undefined ? undefined : noConversation(input);
-  if (refused) context.addIssue({ code: 'custom', path: ['conversationId'], message: refused });
-  const deployment = deploymentProblem(input.deployment);
-  if (deployment) context.addIssue({ code: 'custom', path: ['deployment'], message: deployment });
-  const jobId = jobIdProblem(input.deployment, input.jobId);
-  if (jobId) context.addIssue({ code: 'custom', path: ['jobId'], message: `the job id ${jobId}` });
+  const { deployment, prompts, commands = [], checks = [], rounds = 1 } = input;
+  const jobId = jobIdProblem(deployment, input.jobId);
+  addProblems(context, [
+    ['prompts', prompts.length === 0 && commands.length === 0 && 'needs at least one prompt'],
+    ['checks', prompts.length === 0 && checks.length > 0 && 'need at least one prompt, whose work they prove'],
+    ['rounds', rounds > 1 && checks.length === 0 && roundsNeedChecks],
+    ['rounds', rounds > 1 && input.conversations === 'each' && roundsNeedOneConversation],
+    ['collect', collectsPatchTwice(input) && patchNameTaken],
+    ['conversationId', input.conversationId !== undefined && noConversation(input)],
+    ['deployment', deploymentProblem(deployment)],
+    ['jobId', jobId && `the job id ${jobId}`],
+  ]);
 });
 
 export const roundsNeedChecks = 'needs checks, whose failure begins the next round';
