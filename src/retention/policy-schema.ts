@@ -239,6 +239,9 @@ function minuteOf(text: string): number {
   return Number(hours) * 60 + Number(minutes);
 }
 
+/** The rule with the defaults of what is not given. */
+export const readRule = (given: z.input<typeof rule>): Rule => ruleOf(rule.parse(given));
+
 function ruleOf(read: z.output<typeof rule>): Rule {
   const { match: given, snapshotName, snapshotOlderThan, ...rest } = read;
   return {

@@ -2,6 +2,7 @@
 
 import type { CleanupPolicy } from '../protocol/cleanup-policy.js';
 import type { Escalation } from '../protocol/escalation.js';
+import { readRule } from './policy-schema.js';
 
 /** Options of `sweepPolicy`. */
 export interface SweepOptions {
@@ -29,7 +30,7 @@ export interface SweepOptions {
  * const { counts } = await handle.result();
  */
 export function sweepPolicy(options: SweepOptions): CleanupPolicy {
-  const anything = { names: null, states: null, olderThanMs: null, idleForMs: null, environments: null };
+  const { match, ...rule } = readRule({ rule: 'failing stops', action: 'escalate' });
   return {
     name: options.name ?? 'stop-sweep',
     timeZone: 'UTC',
@@ -40,16 +41,6 @@ export function sweepPolicy(options: SweepOptions): CleanupPolicy {
     warnBeforeExpiryMs: null,
     notify: options.notify ?? null,
     escalate: options.escalate,
-    rules: [
-      {
-        rule: 'failing stops',
-        match: {
-          ...{ ...anything, creators: null, costAboveDollars: null, dataExpired: null, owned: null },
-          stopFailingForMs: options.failingForMs ?? 600_000,
-        },
-        action: 'escalate',
-        ...{ keepLast: 0, keepLastPer: 'rule', keepSnapshots: 1, snapshotNames: [], snapshotsOlderThanMs: null },
-      },
-    ],
+    rules: [{ ...rule, match: { ...match, stopFailingForMs: options.failingForMs ?? 600_000 } }],
   };
 }
