@@ -1,5 +1,5 @@
 /** Values that are too large for history: stored in the result store, and read right before their use. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { SandflowError } from '../../src/errors/sandflow-error.js';
@@ -28,7 +28,7 @@ export function storeObjectActivity(results: ResultStore) {
 export async function readText(results: ResultStore, text: Text): Promise<string> {
   if (typeof text === 'string') return text;
   const content = await readStored(results, text.ref);
-  if (sha256(content) === text.sha256) return content.toString('utf8');
+  if (hash('sha256', content) === text.sha256) return content.toString('utf8');
   throw unreadable(`The object ${text.ref} of the result store is not the text that was stored there.`);
 }
 
@@ -58,11 +58,7 @@ export async function readStored(results: ResultStore, ref: string): Promise<Buf
 /** True if `content` is this text; a stored text is compared by its digest. */
 export function isSameText(text: Text, content: unknown): boolean {
   if (typeof text === 'string') return content === text;
-  return typeof content === 'string' && bytesOf(content) === text.bytes && sha256(content) === text.sha256;
-}
-
-function sha256(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
+  return typeof content === 'string' && bytesOf(content) === text.bytes && hash('sha256', content) === text.sha256;
 }
 
 function unreadable(message: string, code = 'result_not_found'): Error {

@@ -1,5 +1,5 @@
 /** A trace of a workflow, and its form for a collector of OpenTelemetry. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export interface TraceSpan {
   /** What it shows of the workflow. Its id comes from this, so that each export has the same. */
@@ -18,11 +18,7 @@ export interface TraceSpan {
   readonly attributes: Readonly<Record<string, string | number | null | undefined>>;
 }
 
-const hexOf = (text: string, bytes: number) =>
-  createHash('sha256')
-    .update(text)
-    .digest('hex')
-    .slice(0, 2 * bytes);
+const hexOf = (text: string, bytes: number) => hash('sha256', text).slice(0, 2 * bytes);
 export const traceIdOf = ([root]: readonly TraceSpan[]): string => hexOf(root?.key ?? '', 16);
 
 export const attributesOf = ({ attributes }: TraceSpan): [name: string, value: string | number][] =>
