@@ -21,7 +21,6 @@ export const dataRetentionSchema = z
     zeroDataRetention: z.boolean().optional(),
   })
   .meta({ id: 'DataRetention', description: 'How long data is kept' });
-/** The data-retention policy of the account. */
 export type DataRetention = z.infer<typeof dataRetentionSchema>;
 
 /** A repository that can be selected for sandboxes (specification, "Environment", `selectedRepositories`). */
@@ -40,7 +39,6 @@ export const repoSchema = z
     setupBlocking: z.boolean().nullish(),
   })
   .meta({ id: 'Repo', description: 'A repository that can be selected for sandboxes' });
-/** A repository that the account can select. */
 export type Repo = z.infer<typeof repoSchema>;
 
 /** Assumption: names and times only; values are never returned. */
@@ -75,7 +73,6 @@ export const environmentSchema = z
     selectedRepositories: z.array(repoSchema).optional(),
   })
   .meta({ id: 'Environment', description: 'A versioned configuration of sandboxes' });
-/** A versioned configuration of sandboxes. */
 export type Environment = z.infer<typeof environmentSchema>;
 
 /** Assumption: the specification shows no field names except `id`, `name`, `usage.requests` and `resources.total`. */
@@ -92,5 +89,4 @@ export const apiKeySchema = z
     resources: z.looseObject({ total: z.number() }).optional(),
   })
   .meta({ id: 'ApiKey', description: 'An API key, without its secret' });
-/** An API key, without its secret. */
 export type ApiKey = z.infer<typeof apiKeySchema>;

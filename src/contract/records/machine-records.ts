@@ -41,5 +41,4 @@ export const treeEntrySchema = z
     modifiedAt: dateTimeOrNull('When its content last changed'),
   })
   .meta({ id: 'TreeEntry', description: 'An entry of the file tree of a snapshot' });
-/** An entry of the file tree of a snapshot. */
 export type TreeEntry = z.infer<typeof treeEntrySchema>;

@@ -160,7 +160,6 @@ export const promptSchema = z
     error: z.string().nullish().describe('Why it failed'),
   })
   .meta({ id: 'Prompt', description: 'A prompt and its outcome' });
-/** A prompt as the service returns it. */
 export type Prompt = z.infer<typeof promptSchema>;
 
 const historyEventTypes = [
@@ -194,7 +193,6 @@ export const sandboxHistoryEventSchema = z
     required: ['id', 'type', 'createdAt'],
     description: 'An event of the history of a sandbox',
   });
-/** An event of the history of a sandbox. */
 export type SandboxHistoryEvent = z.infer<typeof sandboxHistoryEventSchema>;
 
 /** Assumption: the deletion-operation record is not shown by the specification. */
@@ -209,7 +207,6 @@ export const deletionOperationSchema = z
     error: z.string().nullish().describe('Why it failed'),
   })
   .meta({ id: 'DeletionOperation', description: 'A deletion that is in progress or done' });
-/** A deletion as the service returns it. */
 export type DeletionOperation = z.infer<typeof deletionOperationSchema>;
 
 /** The answer to a deletion. Assumption: `A-deletion-operation`, the field of the operation's id. */
@@ -227,7 +224,6 @@ export const webhookSchema = z
     events: z.array(z.string()).describe('Names of the events that are delivered'),
   })
   .meta({ id: 'Webhook', description: 'A registered webhook. Its secret is shown only on create and rotate' });
-/** A webhook, without its secret. */
 export type Webhook = z.infer<typeof webhookSchema>;
 
 /** The record of the account. */
@@ -243,7 +239,6 @@ export const userSchema = z
     required: ['login', 'email', 'zeroDataRetention', 'zeroDataRetentionEnabledAt'],
     description: 'The current user',
   });
-/** The account as the service returns it. */
 export type User = z.infer<typeof userSchema>;
 
 /** The models of a provider. Assumption: `A-provider-models`. */

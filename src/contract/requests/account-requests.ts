@@ -7,12 +7,10 @@ import { branchSchema, nameSchema, textWithoutNul } from './sandbox-requests.js'
 
 /** Assumption: the body of PATCH /account/data-retention. */
 export const dataRetentionBodySchema = z.object({ zeroDataRetention: z.boolean().optional() });
-/** Body of PATCH /account/data-retention. */
 export type DataRetentionBody = z.infer<typeof dataRetentionBodySchema>;
 
 /** Assumption: the body of POST /repos. */
 export const selectRepoBodySchema = z.object({ fullName: z.string().min(1), baseBranch: branchSchema.optional() });
-/** Body of POST /repos. */
 export type SelectRepoBody = z.infer<typeof selectRepoBodySchema>;
 
 const variableNameSchema = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be a valid variable name');
@@ -22,7 +20,6 @@ export const updateSecretsBodySchema = z.object({
   set: z.record(variableNameSchema, textWithoutNul).optional(),
   unset: z.array(variableNameSchema).optional(),
 });
-/** Body of POST /secrets. */
 export type UpdateSecretsBody = z.infer<typeof updateSecretsBodySchema>;
 
 /** Specification, PUT /environments/{environmentId}. */
@@ -47,12 +44,10 @@ export const updateEnvironmentBodySchema = z.object({
     )
     .optional(),
 });
-/** Body of PUT /environments/{environmentId}. */
 export type UpdateEnvironmentBody = z.infer<typeof updateEnvironmentBodySchema>;
 
 /** Specification, POST /environments/{environmentId}/upgrade. */
 export const upgradeEnvironmentBodySchema = z.object({ agentIds: z.array(sandboxIdSchema).optional() });
-/** Body of POST /environments/{environmentId}/upgrade. */
 export type UpgradeEnvironmentBody = z.infer<typeof upgradeEnvironmentBodySchema>;
 
 /** The presets of scoped API keys. Assumption: `A-key-presets`. */
@@ -74,5 +69,4 @@ export const createApiKeyBodySchema = z
     environments: z.array(z.string()).min(1).optional(),
   })
   .meta({ not: { required: ['preset', 'actions'] } });
-/** Body of POST /api-keys/scoped. */
 export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;

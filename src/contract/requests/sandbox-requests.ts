@@ -72,7 +72,6 @@ export const createSandboxBodySchema = z.object({
   monitoring: z.boolean().optional(),
   type: z.enum(sandboxTypes).optional(),
 });
-/** Body of POST /sandboxes. */
 export type CreateSandboxBody = z.infer<typeof createSandboxBodySchema>;
 
 /** Assumption: the fields of PATCH beyond rename and auto-stop TTL. */
@@ -85,7 +84,6 @@ export const updateSandboxBodySchema = z
       .describe('Name for the latest snapshot, or for the next snapshot if there is none'),
   })
   .meta(oneOf('name', 'ttlSeconds', 'snapshotName'));
-/** Body of PATCH /sandboxes/{sandboxId}. */
 export type UpdateSandboxBody = z.infer<typeof updateSandboxBodySchema>;
 
 /** Assumption: the body of resume. */
@@ -93,7 +91,6 @@ export const resumeBodySchema = z.object({
   type: z.enum(sandboxTypes).optional(),
   ttlSeconds: ttlSecondsSchema.optional(),
 });
-/** Body of POST /sandboxes/{sandboxId}/resume. */
 export type ResumeBody = z.infer<typeof resumeBodySchema>;
 
 /** Assumption: the body of fork. Unset fields take the values of the source. */
@@ -104,7 +101,6 @@ export const forkBodySchema = z.object({
   snapshots: z.boolean().optional(),
   monitoring: z.boolean().optional(),
 });
-/** Body of POST /sandboxes/{sandboxId}/fork. */
 export type ForkBody = z.infer<typeof forkBodySchema>;
 
 /** Body of a prompt (specification, prompt endpoint). `new` and `conversationId` exclude each other. */
@@ -151,7 +147,6 @@ export const treeQuerySchema = z.object({ path: z.string().min(1).optional() });
 export const desktopQuerySchema = z.object({ vnc: z.literal('1').optional() });
 /** Body of POST /sandboxes/{sandboxId}/desktop. */
 export const desktopBodySchema = z.object({ publicAccess: z.boolean().optional() });
-/** Body of POST /sandboxes/{sandboxId}/desktop. */
 export type DesktopBody = z.infer<typeof desktopBodySchema>;
 
 /** Assumption: the body of POST …/sshkey. */
@@ -162,7 +157,6 @@ export const sshKeyBodySchema = z.object({
     .max(16_384)
     .regex(/^[\x20-\x7e\r\n\t]+$/, 'must be one line of printable characters'),
 });
-/** Body of POST /sandboxes/{sandboxId}/sshkey. */
 export type SshKeyBody = z.infer<typeof sshKeyBodySchema>;
 
 /** Encodings of file content in JSON. Assumption: `A-files`. */
@@ -200,7 +194,6 @@ const webhookUrlSchema = z.string().meta({
 
 /** Body of POST /webhooks (specification, "Events"). */
 export const createWebhookBodySchema = z.object({ name: nameSchema, url: webhookUrlSchema, events: eventNamesSchema });
-/** Body of POST /webhooks. */
 export type CreateWebhookBody = z.infer<typeof createWebhookBodySchema>;
 
 /** Body of PATCH /webhooks/{webhookId}; at least one field is required. */
@@ -211,7 +204,6 @@ export const updateWebhookBodySchema = z
     events: eventNamesSchema.optional(),
   })
   .meta(oneOf('name', 'url', 'events'));
-/** Body of PATCH /webhooks/{webhookId}. */
 export type UpdateWebhookBody = z.infer<typeof updateWebhookBodySchema>;
 
 /** Header that confirms a permanent deletion, as the specification shows it. */
