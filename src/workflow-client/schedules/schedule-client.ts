@@ -87,17 +87,13 @@ export async function putSchedule(client: Client, options: PutScheduleOptions): 
   }
 }
 
-async function replace(client: Client, options: PutScheduleOptions, wanted: ScheduleContent): Promise<PutSchedule> {
-  // The old content may be encrypted with a lost key. It need not be readable, because everything but the state is
-  // replaced.
-  const handle = lenientClient(client).schedule.getHandle(scheduleId(options.deployment, options.name));
-  try {
+/** The old content may be encrypted with a lost key. It need not be readable: everything but the state is replaced. */
+function replace(client: Client, schedule: ScheduleAddress, wanted: ScheduleContent): Promise<PutSchedule> {
+  return onSchedule(client, schedule, async (handle) => {
     if (contentOf(await handle.describe()) === contentOf(wanted)) return 'unchanged';
     await handle.update(({ state }): ScheduleUpdateOptions => ({ ...wanted, state }));
     return 'replaced';
-  } catch (error) {
-    throw explained(error, options.name);
-  }
+  });
 }
 
 type ScheduleContent = Omit<ScheduleOptions, 'scheduleId'>;
