@@ -1,18 +1,11 @@
 /** Holds a claim on a sandbox until its stop is accepted or its deletion has ended, so that nobody leases it before. */
-import {
-  CancellationScope,
-  getExternalWorkflowHandle,
-  isCancellation,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ClaimOptions } from '../../activities/watch.js';
-import { sandboxWatchId } from '../../src/addresses/addresses.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
-import { releaseClaimSignal, type WatchRegistration, watchRegisterSignal } from '../../src/protocol/messages.js';
+import { releaseClaimSignal, watchRegisterSignal } from '../../src/protocol/messages.js';
 import { effects } from '../shared/activity-options.js';
 import { defaultTiming, renewClaimInMs } from '../shared/wait-intervals.js';
-import { releaseLease } from './hold-lease.js';
+import { releaseLease, signalWatch } from './hold-lease.js';
 
 /** Renews a claim while `act` runs, and releases it afterwards, whether `act` succeeds or throws. */
 export async function holdingClaim<T>(
@@ -48,20 +41,12 @@ export async function receivingEvents<T>(
   try {
     await CancellationScope.nonCancellable(async () => {
       // In this order, the watch does not end in between.
-      await registerForEvents(sandboxId, { workflowId, lastsMs: timing.leaseLastsMs });
+      await signalWatch(sandboxId, watchRegisterSignal, { workflowId, lastsMs: timing.leaseLastsMs });
       await releaseClaim(sandboxId, options);
     });
     return await act();
   } finally {
     await CancellationScope.nonCancellable(() => releaseLease(sandboxId));
-  }
-}
-
-async function registerForEvents(sandboxId: string, registration: WatchRegistration): Promise<void> {
-  try {
-    await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(watchRegisterSignal, registration);
-  } catch {
-    // The watch has ended. Polls then show what an event would have told.
   }
 }
 
@@ -77,11 +62,7 @@ async function renewClaim(sandboxId: string, options: ClaimOptions, everyMs: num
 }
 
 /** Releases a claim of the current workflow. Safe to repeat. */
-export async function releaseClaim(sandboxId: string, { purpose }: ClaimOptions): Promise<void> {
+export function releaseClaim(sandboxId: string, { purpose }: ClaimOptions): Promise<void> {
   const { workflowId: claimant } = workflowInfo();
-  try {
-    await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(releaseClaimSignal, { claimant, purpose });
-  } catch {
-    // A watch that has ended holds no claims.
-  }
+  return signalWatch(sandboxId, releaseClaimSignal, { claimant, purpose });
 }

@@ -1,5 +1,5 @@
 /** Leases sandboxes that the workflow does not own: it then receives their events, and nobody else ends them. */
-import { getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, isCancellation, type SignalDefinition, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId, sandboxWatchId } from '../../src/addresses/addresses.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '../../src/protocol/messages.js';
@@ -55,11 +55,19 @@ export async function renewLease(
 }
 
 /** Releases the lease of the current workflow. Safe to repeat. */
-export async function releaseLease(sandboxId: string): Promise<void> {
+export function releaseLease(sandboxId: string): Promise<void> {
   const { workflowId } = workflowInfo();
+  return signalWatch(sandboxId, watchUnregisterSignal, { workflowId });
+}
+
+export async function signalWatch<Told>(
+  sandboxId: string,
+  signal: SignalDefinition<[Told]>,
+  told: Told,
+): Promise<void> {
   try {
-    await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(watchUnregisterSignal, { workflowId });
+    await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(signal, told);
   } catch {
-    // A watch that has ended holds no leases.
+    // A watch that has ended holds no leases and no claims. Polls then show what an event would have told.
   }
 }
