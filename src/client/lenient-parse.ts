@@ -111,7 +111,6 @@ function countRows(answer: unknown): number {
   return lists.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** What an answer holds at a path; undefined if there is nothing. */
 export function at(answer: unknown, path: readonly PropertyKey[]): unknown {
   let value = answer;
   for (const part of path) {
