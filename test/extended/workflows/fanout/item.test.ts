@@ -150,15 +150,21 @@ describe('a second run of an item after the first was terminated', () => {
     expect(second.left).toMatchObject([{ kind: 'sandbox', sandboxId: stoppedId }]);
   });
 
-  it('reports an unknown outcome for a fork that was deleted since, and prompts in no other one', async () => {
+  it('whose fork was deleted since repeats nothing, and does not say that its prompt was never sent', async () => {
     const key = keyOfBatch();
-    const job = { prompts: [{ prompt: script('sleep 600') }], onUnknownOutcome: 'abandon' } as const;
+    const job = { prompts: [{ prompt: script(untilGo) }], onUnknownOutcome: 'abandon' as const };
     const first = await start(itemInput('deleted', 3, { job, origin: { key } }));
     await phaseIs(first, 'following');
-    await first.terminate();
-    await stand.api.deleteSandbox(forksOf('deleted')[0]?.id ?? '');
+    const [fork] = forksOf('deleted');
+    await stand.restartWorker(async () => {
+      await first.terminate();
+      await stand.api.deleteSandbox(fork?.id ?? '');
+      await expect.poll(() => forksOf('deleted')[0]?.gone).toBe('deleted');
+    });
     const second = await (await start(itemInput('deleted', 3, { job, origin: { key, lookFirst: true } }))).result();
     expect(second).toMatchObject({ outcome: 'outcome_unknown', generation: 1 });
+    const { job: result } = await resultOf(second);
+    expect(result?.prompts).toMatchObject([{ promptId: promptsOf('deleted')[0]?.id, status: 'queued' }]);
     expect([forksOf('deleted').length, promptsOf('deleted').length]).toEqual([1, 1]);
   });
 });
@@ -228,25 +234,5 @@ describe('the commands of a job', () => {
     expect(result.error?.message).toMatch(/exited with 3: the reason/);
     expect(result.prompts[0]?.status).toBe('not_sent');
     expect(result.stop?.status).toBe('completed');
-  });
-});
-
-describe('a second run of an item whose fork was deleted since', () => {
-  it('repeats nothing, and does not say that its prompt was never sent', async () => {
-    const key = keyOfBatch();
-    const job = { prompts: [{ prompt: script(untilGo) }], onUnknownOutcome: 'abandon' as const };
-    const first = await start(itemInput('deleted', 3, { job, origin: { key } }));
-    await phaseIs(first, 'following');
-    const [fork] = forksOf('deleted');
-    await stand.restartWorker(async () => {
-      await first.terminate();
-      await stand.api.deleteSandbox(fork?.id ?? '');
-      await expect.poll(() => forksOf('deleted')[0]?.gone).toBe('deleted');
-    });
-    const second = await (await start(itemInput('deleted', 3, { job, origin: { key, lookFirst: true } }))).result();
-    expect(second).toMatchObject({ outcome: 'outcome_unknown', generation: 1 });
-    const { job: result } = await resultOf(second);
-    expect(result?.prompts).toMatchObject([{ promptId: promptsOf('deleted')[0]?.id, status: 'queued' }]);
-    expect([forksOf('deleted').length, promptsOf('deleted').length]).toEqual([1, 1]);
   });
 });
