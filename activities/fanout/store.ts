@@ -54,6 +54,8 @@ export interface SurveyInput {
 export interface SurveyedChunk extends ChunkPlace {
   /** Absent if the chunk has the source of the batch. */
   readonly sourceDigest?: string;
+  /** What is to be done with the sandbox that is prepared for it. Absent: none is. */
+  readonly sourceEnd?: 'stop' | 'delete';
   /**
    * Number of items by outcome of their newest generation. Excludes items without a result, items whose fork must still
    * be ended, and changed items that are to run again.
@@ -122,6 +124,7 @@ export function createFanoutStore(results: ResultStore) {
     const found = {
       ...ofChunk,
       ...(source && { sourceDigest: contentDigest(source) }),
+      ...(source?.kind === 'prepare' && { sourceEnd: source.end }),
       byOutcome,
       byClass,
       spentSeconds,

@@ -120,6 +120,8 @@ export interface ChunkReport {
   /** The failed ones among them. Absent: none, or of an earlier version. */
   readonly byClass?: ByClass;
   readonly retried: number;
+  /** Number of items that were refused because their source was lost. Absent: none. */
+  readonly lost?: number;
   /** The newest endings, if they are the same failure; null if the newest one is none. Absent before the first failure. */
   readonly streak?: FailureStreak | null;
   /** Number of permanent failures. Absent if there were none, or the batch does not ask. */
@@ -231,6 +233,7 @@ export interface CarriedChunk {
   /** As in the reports. */
   streak?: FailureStreak | null;
   permanent?: number;
+  lost?: number;
 }
 
 export interface BlockedItem {
@@ -344,7 +347,7 @@ export interface OwnSource extends CarriedSource {
   /** Set once the batch has begun to obtain it. */
   isBegun?: true;
   hasFailed?: true;
-  /** What is to be done with the prepared sandbox. Absent: nothing is prepared. */
+  /** What is to be done with the prepared sandbox. Absent: nothing is prepared, or the source was not read yet. */
   end?: 'stop' | 'delete';
 }
 

@@ -23,6 +23,7 @@ import { byClassPatch, knowsHolds } from '../chunk/chunk-state.js';
 import {
   hasFailed,
   isOwn,
+  knowsLosses,
   newOwnSource,
   noSource,
   numberOf,
@@ -95,15 +96,15 @@ export class BatchState {
     return [...foldedPlaces, ...Object.values(chunks)];
   }
 
-  /** @param sourceDigest of the source that the chunk names. Default: it has that of the batch */
-  take(record: ChunkRecord, sourceDigest?: string): void {
+  /** @param named the source that the chunk names. Default: it has that of the batch */
+  take(record: ChunkRecord, named?: Pick<OwnSource, 'digest' | 'end'>): void {
     this.carried.chunks[record.chunk] = record;
-    if (sourceDigest === undefined) return;
+    if (named === undefined) return;
     this.carried.sources ??= {};
     const { sources } = this.carried;
-    const known = Object.values(sources).find(({ digest }) => digest === sourceDigest);
+    const known = Object.values(sources).find(({ digest }) => digest === named.digest);
     record.source = known?.number ?? record.chunk;
-    if (!known) sources[record.chunk] = newOwnSource(record, sourceDigest);
+    if (!known) sources[record.chunk] = newOwnSource(record, named);
   }
 
   /** The sources that only some of the chunks name, by number. */
@@ -144,19 +145,23 @@ export class BatchState {
 
   /** True if the chunk was never started, or cannot be, so that it has nothing to end. */
   hasNothing(record: ChunkRecord): boolean {
-    const { source } = this.slotOf(record).carried;
-    return record.state === 'waiting' && (source === null ? record.attempt === 0 : !mayHaveItems(record));
+    const { carried, obtaining } = this.slotOf(record);
+    if (record.state !== 'waiting') return false;
+    if (carried.source !== null) return !mayHaveItems(record);
+    return record.attempt === 0 || (obtaining === null && knowsLosses());
   }
 
   get counts(): FanoutCounts {
     return countsOf(this.records, this.outcome !== null);
   }
 
-  /** The counts that `--fail-fast` goes by: without failures that are neither the agent's nor of a setting. */
+  /** The counts that `--fail-fast` goes by: without failures that are neither the agent's nor of a setting, nor by a lost source. */
   get judged(): FanoutCounts {
     const { counts } = this;
-    const others = this.input.policy.stopAt.kind === 'fail_fast' ? othersIn(counts.byClass) : 0;
-    return others > 0 && patched(byClassPatch) ? { ...counts, failed: counts.failed - others } : counts;
+    if (this.input.policy.stopAt.kind !== 'fail_fast') return counts;
+    const others = othersIn(counts.byClass);
+    const lost = sumOf(this.records, ({ report }) => report?.lost ?? 0);
+    return { ...counts, failed: counts.failed - lost - (others > 0 && patched(byClassPatch) ? others : 0) };
   }
 
   get isQuiet(): boolean {
@@ -172,7 +177,8 @@ export class BatchState {
 
   /** The phase of a batch is that of its own source. Without one, it begins with the first source that is ready. */
   enterFor(slot: SourceSlot, phase: 'checking_source' | 'running'): void {
-    const isShown = isOwn(slot) ? phase === 'running' && !this.input.source : true;
+    const { carried, obtaining } = this.main;
+    const isShown = isOwn(slot) ? phase === 'running' && carried.source === null && !obtaining : true;
     if (isShown && this.carried.phase !== 'ending') this.enter(phase);
     else this.noteChange();
   }
@@ -372,7 +378,11 @@ export class BatchState {
 
   private foldEndedChunks(): void {
     const { carried } = this;
-    const ended = Object.values(carried.chunks).filter(({ state }) => state === 'ended');
+    const { canary = 0 } = this.input.policy;
+    // These may prove nothing, which the batch decides once all canaries have ended.
+    const isUndecided = (record: ChunkRecord) =>
+      !carried.isProven && record.firstIndex < canary && hasFailed(this.slotOf(record));
+    const ended = Object.values(carried.chunks).filter((one) => one.state === 'ended' && !isUndecided(one));
     carried.folded = sumEndedChunks(carried.folded ? [carried.folded, ...ended] : ended);
     for (const { chunk, firstIndex, items, digest } of ended) {
       carried.foldedPlaces.push({ chunk, firstIndex, items, digest });

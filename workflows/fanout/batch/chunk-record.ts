@@ -6,6 +6,7 @@ import type {
   FullGrant,
   KeptReport,
 } from '../../../src/protocol/fanout/batch-parts.js';
+import { knowsLosses } from '../source/source-slot.js';
 import { sumCounts, sumOf, unfinished } from './counts.js';
 
 export function newRecord({ chunk, firstIndex, items, digest }: ChunkPlace, nowMs: number): ChunkRecord {
@@ -54,9 +55,9 @@ export function wasStarted({ attempt }: Pick<ChunkRecord, 'attempt'>): boolean {
 /** A chunk that cannot read its items reports nothing of them. What an earlier start of it reported still counts. */
 export function withKnown(report: ChunkReport, known: KeptReport | null): ChunkReport {
   if (!report.unreadable || known === null) return report;
-  const { byOutcome, byClass, retried } = known;
+  const { byOutcome, byClass, retried, lost } = known;
   const budget = { ...known.budget, reservedSeconds: 0, nextSeconds: 0, wantedSeconds: 0 };
-  return { ...report, byOutcome, byClass, retried, budget };
+  return { ...report, byOutcome, byClass, retried, lost, budget };
 }
 
 type IncomingReport = Omit<KeptReport, 'leftCount'>;
@@ -157,14 +158,21 @@ export function builtReport(
   };
 }
 
-/** Ends a chunk of which no item runs: those that have not ended will never start. */
+/** Ends a chunk whose items nobody can run: those that have not ended will never start. It gives back its grant. */
 export function endUnstarted(record: ChunkRecord): void {
   const never = unfinished(record);
+  const isWaiting = record.state === 'waiting';
   record.state = 'ended';
-  if (never === 0) return;
   const report = record.report ?? builtReport(record.chunk, { byOutcome: {}, spentSeconds: 0 });
-  const { not_started = 0 } = report.byOutcome;
-  record.report = { ...report, byOutcome: { ...report.byOutcome, not_started: not_started + never } };
+  const { byOutcome, budget } = report;
+  if (isWaiting && knowsLosses()) record.charged = { window: 0, budgetSeconds: budget.spentSeconds };
+  if (never === 0) return;
+  record.report = {
+    ...report,
+    running: 0,
+    byOutcome: { ...byOutcome, not_started: (byOutcome.not_started ?? 0) + never },
+    budget: { ...budget, reservedSeconds: 0 },
+  };
 }
 
 /** Number of the record that sums up all ended chunks. No chunk has this number. */
@@ -190,6 +198,7 @@ export function sumEndedChunks(ended: readonly ChunkRecord[]): ChunkRecord | nul
       attempt: 1,
       report: 1,
       retried: sumOf(reports, ({ retried }) => retried),
+      lost: sumOf(reports, ({ lost = 0 }) => lost),
       apiCalls: sumOf(reports, ({ apiCalls }) => apiCalls),
       leftCount: sumOf(reports, ({ leftCount }) => leftCount),
       hasEnded: true,

@@ -87,9 +87,9 @@ async function addChunk(batch: BatchState, submission: ChunkSubmission): Promise
   try {
     const summary = `chunk ${submission.chunk}: ${submission.items.length} items`;
     const stored = [batch.places.chunk(submission.chunk), submission] as const;
-    if (submission.source)
-      batch.take(record, await storing.storeFanoutChunk.executeWithOptions({ summary }, [...stored]));
-    else {
+    if (submission.source) {
+      batch.take(record, { digest: await storing.storeFanoutChunk.executeWithOptions({ summary }, [...stored]) });
+    } else {
       await storing.storeObject.executeWithOptions({ summary }, [...stored]);
       batch.take(record);
     }

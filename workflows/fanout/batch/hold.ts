@@ -1,19 +1,26 @@
 /** Holds a batch whose items fail alike: no further item starts until a person lets it go on, or it ends. */
 import { sendNotification } from '../../shared/send-notification.js';
+import { hasFailed, knowsLosses } from '../source/source-slot.js';
 import type { BatchState } from './batch-state.js';
-import { endedCanariesOf, heldText, holdDue } from './hold-decision.js';
+import { endedCanariesOf, heldText, holdDue, unrunCanariesOf } from './hold-decision.js';
 
 export function holdIfDue(batch: BatchState): void {
   const { carried, input } = batch;
   const { streak = null, isProven = false } = carried;
   if (carried.ending !== null || carried.held) return;
   if (streak === null && (isProven || !input.policy.canary)) return;
-  const endedCanaries = endedCanariesOf(batch.known, batch.records, input.policy.canary);
+  const { canary } = input.policy;
+  const endedCanaries = endedCanariesOf(batch.known, batch.records, canary);
+  const sourceless = batch.records.filter((record) => hasFailed(batch.slotOf(record)));
+  const unrun = isProven ? 0 : unrunCanariesOf(sourceless, canary);
+  const unrunCanaries = unrun > 0 && knowsLosses() ? unrun : 0;
   const isSealed = carried.seal !== null;
-  const due = holdDue({ streak, counts: batch.counts, endedCanaries, isSealed, isProven }, input.policy);
+  const { counts } = batch;
+  const due = holdDue({ streak, counts, endedCanaries, unrunCanaries, isSealed, isProven }, input.policy);
   if (due === 'proven') carried.isProven = true;
-  else if (due !== null && streak !== null) {
-    const { outcome, code, count } = streak;
+  else if (due !== null) {
+    const ofSource = { outcome: 'not_started', code: carried.sourceFailure?.code ?? null, count: unrun } as const;
+    const { outcome, code, count } = streak ?? ofSource;
     carried.held = { by: due, outcome, code, count, since: new Date().toISOString() };
     const teller = { input: { jobId: input.batchId, notify: input.notify }, sandbox: null };
     const message = heldText(input.batchId, carried.held);

@@ -26,7 +26,8 @@ export async function resumeFromStore(
   const records = chunks.map((chunk) => recordOf(chunk, { retryFailed, nowMs: Date.now() }));
   const open = await stillOpen(batch, records);
   for (const [at, record] of records.entries()) {
-    batch.take(record, chunks[at]?.sourceDigest);
+    const { sourceDigest: digest, sourceEnd: end } = chunks[at] ?? {};
+    batch.take(record, digest === undefined ? digest : { digest, ...(end && { end }) });
     if (open.has(record.chunk)) requestReport(batch, record);
   }
   batch.carried.startedFrom = startedFrom;

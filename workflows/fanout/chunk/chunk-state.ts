@@ -18,6 +18,7 @@ import { sourceChangedCode } from '../../shared/job-termination.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { failureOf, longerStreak } from '../failure-streak.js';
 import { addLeft } from '../left-list.js';
+import { knowsLosses } from '../source/source-slot.js';
 import { accounted, freeSeconds, reservedBy } from './budget.js';
 import { type EndedItem, freePauseMs, isFailure, isFreelyTriedAgain, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { type Slot, slotOf, startingItem } from './slot.js';
@@ -286,6 +287,7 @@ export class ChunkState {
     item.failureClass = summary.failureClass;
     const { kind } = this.input.policy.stopAt;
     const decides = kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isBlamed(item);
+    if (isLost && isBlamed(item) && knowsLosses()) this.carried.lost = (this.carried.lost ?? 0) + 1;
     const isAwaited = this.noteEnding(summary, isLost);
     this.decide();
     this.noteChange(decides || isAwaited || this.carried.sourceError ? 'now' : 'soon');
@@ -297,10 +299,11 @@ export class ChunkState {
     if (breaker === 0 && canary === 0) return false;
     const { carried } = this;
     const failure = failureOf(summary);
-    // The loss of a source is no failure of the item, and items of other chunks may have another source.
-    const inRow = isLost ? null : failure;
-    if (inRow !== null || carried.streak) carried.streak = longerStreak(carried.streak ?? null, inRow);
-    const isCounted = breaker > 0 && failure?.isPermanent === true && knowsHolds();
+    // The loss of a source is no failure of the item, and what was cut short tells nothing of it.
+    const isTelling = failure === null ? summary.outcome === 'completed' : !isLost;
+    if (isTelling && (failure !== null || carried.streak))
+      carried.streak = longerStreak(carried.streak ?? null, failure);
+    const isCounted = breaker > 0 && failure?.isPermanent === true && knowsHolds() && !isLost;
     if (isCounted) carried.permanent = (carried.permanent ?? 0) + 1;
     return isCounted || this.firstHeldBack === canary;
   }
@@ -321,8 +324,8 @@ export class ChunkState {
     const { stopAt } = this.input.policy;
     const byOutcome = this.byOutcome();
     const isEnough = stopAt.kind === 'successes' && (byOutcome.completed ?? 0) >= stopAt.count;
-    const hasFailed = stopAt.kind === 'fail_fast' && this.carried.items.some(isBlamed);
-    const { sourceError } = this.carried;
+    const { sourceError, items, lost = 0 } = this.carried;
+    const hasFailed = stopAt.kind === 'fail_fast' && items.filter(isBlamed).length > lost;
     // Items that started before the source changed go on.
     const isLost = sourceError !== null && sourceError.code !== sourceChangedCode;
     if (isEnough || hasFailed || isLost) this.cut();

@@ -85,6 +85,7 @@ export function reportOf(chunk: ChunkState): ChunkReport {
     byOutcome: chunk.byOutcome(),
     ...(Object.keys(byClass).length > 0 && { byClass }),
     retried: carried.items.reduce((sum, { retried, excused = 0 }) => sum + retried + excused, 0),
+    ...(carried.lost !== undefined && { lost: carried.lost }),
     ...(carried.streak !== undefined && { streak: carried.streak }),
     ...(carried.permanent !== undefined && { permanent: carried.permanent }),
     budget: {
