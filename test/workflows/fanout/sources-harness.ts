@@ -13,20 +13,24 @@ export const prepare = (
   return { kind: 'prepare', ...none, commands: [command], deadlineMs: 60_000, end: 'delete', ...over };
 };
 
-/** A batch without a source of its own. Each of these has a chunk of as many items, which show what they started from. */
+/**
+ * A batch without a source of its own, unless `over` has one. Each of these has a chunk of as many items, which show what they
+ * started from. @param sources undefined for a chunk with the source of the batch
+ */
 export async function submitted(
   stand: Stand,
-  sources: readonly FanoutSource[],
+  sources: readonly (FanoutSource | undefined)[],
   over: Parameters<typeof fanoutInput>[1],
   perChunk = 1,
+  command: (at: number) => string = () => 'cat seed',
 ) {
   const input = fanoutInput(undefined, over);
   await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
-  const all = items(sources.length * perChunk, () => 'cat seed');
+  const all = items(sources.length * perChunk, command);
   for (const [chunk, own] of sources.entries()) {
     const firstIndex = chunk * perChunk;
     const chunkItems = all.slice(firstIndex, firstIndex + perChunk);
-    await addFanoutChunk(stand.client, input, { chunk, firstIndex, items: chunkItems, source: own });
+    await addFanoutChunk(stand.client, input, { chunk, firstIndex, items: chunkItems, ...(own && { source: own }) });
   }
   await sealFanout(stand.client, input, { chunks: sources.length, items: all.length });
   return input;

@@ -11,7 +11,8 @@ import { defaultTiming } from '../../shared/wait-intervals.js';
 import { releaseLease } from '../../watch/hold-lease.js';
 import type { BatchState } from '../batch/batch-state.js';
 import { readLasting, sourceJob } from './caller.js';
-import { isOwn, type SourceSlot } from './source-slot.js';
+import { endPreparation } from './prepare.js';
+import { isOwn, knowsLosses, type SourceSlot } from './source-slot.js';
 
 const handOverWithinMs = 60_000;
 
@@ -24,13 +25,17 @@ function preparedEnd({ input: { source } }: BatchState): 'stop' | 'delete' | und
  * the sandbox did not end, or null.
  */
 export async function endSource(batch: BatchState, slot: SourceSlot): Promise<JobError | null> {
-  const { preparedSandboxId: sandboxId, leasedSandboxId } = slot.carried;
+  const { source, leasedSandboxId } = slot.carried;
   slot.carried.leasedSandboxId = null;
   // Two sources may fork one sandbox.
   const isShared = batch.slots.some(({ carried }) => carried.leasedSandboxId === leasedSandboxId);
   if (leasedSandboxId !== null && !isShared) await releaseLease(leasedSandboxId);
   const how = isOwn(slot) ? slot.carried.end : preparedEnd(batch);
-  if (how === undefined || sandboxId === null) return null;
+  if (how === undefined) return null;
+  const isUnknown = source === null && slot.carried.preparedSandboxId === null;
+  if (isUnknown && knowsLosses()) await endPreparation(batch, slot, how);
+  const { preparedSandboxId: sandboxId } = slot.carried;
+  if (sandboxId === null) return null;
   const job = sourceJob(batch, sandboxId);
   slot.job = job;
   const end = async () => {

@@ -12,15 +12,14 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AwaitedJob } from '../../../activities/fanout/workflow-status.js';
-import { executionOf, followTaskQueue, prepareWorkflowId } from '../../../src/addresses/addresses.js';
+import { executionOf, followTaskQueue, ownedSandboxName, prepareWorkflowId } from '../../../src/addresses/addresses.js';
 import { jobSettings } from '../../../src/job-settings/job-settings.js';
 import type { FanoutSource } from '../../../src/protocol/fanout/fanout-input.js';
 import type { JobInput } from '../../../src/protocol/job/job-input.js';
 import { jobSettingsWith } from '../../../src/protocol/job/job-settings-with.js';
 import { workflowTypes } from '../../../src/protocol/messages.js';
 import type { createThenPrompt } from '../../job/create-then-prompt.js';
-import { sandboxNameOf } from '../../job/idempotency-key.js';
-import { followProxies, longFollow } from '../../shared/activity-options.js';
+import { followProxies, longFollow, lookups } from '../../shared/activity-options.js';
 import { addApiCalls } from '../../shared/count-api-calls.js';
 import { JobTermination, jobError } from '../../shared/job-termination.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
@@ -42,31 +41,42 @@ export async function prepare(batch: BatchState, slot: SourceSlot, source: Prepa
   const { deployment, batchId, resume } = batch.input;
   const input = jobInput(batch, slot, source);
   const workflowId = prepareWorkflowId(deployment, batchId, slot.step);
-  const waits = followProxies(followTaskQueue(workflowInfo().taskQueue));
-  const summary = 'until the source is prepared';
-  const awaited = async () => {
-    let job = await waits.awaitJob.executeWithOptions({ summary }, [workflowId, true]);
-    while (job === null) job = await waits.awaitJob.executeWithOptions({ summary, ...longFollow }, [workflowId]);
-    return job;
-  };
   // A source that an earlier execution prepared is reused, unless it was deleted.
-  let job = resume ? await awaited() : null;
+  let job = resume ? await awaited(workflowId) : null;
   if (job?.outcome !== 'completed' || !(await exists(batch, job.sandboxId))) {
     await start(batch, input, workflowId);
-    job = await awaited().catch(async (error: unknown) => {
+    job = await awaited(workflowId).catch(async (error: unknown) => {
       if (batch.carried.ending)
-        takeOver(batch, slot, {
-          input,
-          job: await CancellationScope.nonCancellable(() => cancelJob(workflowId, awaited)),
-        });
+        takeOver(batch, slot, await CancellationScope.nonCancellable(() => cancelJob(workflowId)));
       throw error;
     });
   }
   addApiCalls(job.apiCalls);
-  takeOver(batch, slot, { input, job });
+  takeOver(batch, slot, job);
   if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
   const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
   throw new JobTermination('rejected', { ...why, message: `The source could not be prepared: ${why.message}` });
+}
+
+/**
+ * Ends what an earlier run or execution has begun to prepare, for a batch that does not obtain the source. Safe to repeat.
+ * @param end what is to be done with the prepared sandbox; the caller does it
+ */
+export async function endPreparation(batch: BatchState, slot: SourceSlot, end: 'stop' | 'delete'): Promise<void> {
+  const { deployment, batchId, resume } = batch.input;
+  const workflowId = prepareWorkflowId(deployment, batchId, slot.step);
+  const [status] = await lookups.describeWorkflows([workflowId]);
+  // What an earlier execution has stopped as requested may be in use again.
+  const isEarlier = resume !== undefined && status !== 'RUNNING' && (end === 'stop' || status !== 'COMPLETED');
+  if (status !== 'NOT_FOUND' && !isEarlier) takeOver(batch, slot, await cancelJob(workflowId));
+}
+
+async function awaited(workflowId: string): Promise<AwaitedJob> {
+  const waits = followProxies(followTaskQueue(workflowInfo().taskQueue));
+  const summary = 'until the source is prepared';
+  let job = await waits.awaitJob.executeWithOptions({ summary }, [workflowId, true]);
+  while (job === null) job = await waits.awaitJob.executeWithOptions({ summary, ...longFollow }, [workflowId]);
+  return job;
 }
 
 async function exists(batch: BatchState, sandboxId: string | null): Promise<boolean> {
@@ -95,29 +105,27 @@ async function start(batch: BatchState, input: JobInput, workflowId: string): Pr
   }
 }
 
-async function cancelJob(workflowId: string, awaited: () => Promise<AwaitedJob>): Promise<AwaitedJob> {
+async function cancelJob(workflowId: string): Promise<AwaitedJob> {
   try {
     await getExternalWorkflowHandle(workflowId).cancel();
   } catch {
     // It has just ended.
   }
-  return awaited();
+  return awaited(workflowId);
 }
 
 /**
  * From now on, the batch must stop or delete the job's sandbox. Also reports everything else that the job left running.
  */
-function takeOver(
-  batch: BatchState,
-  slot: SourceSlot,
-  { input, job: { outcome, sandboxId, left } }: { readonly input: JobInput; readonly job: AwaitedJob },
-): void {
+function takeOver(batch: BatchState, slot: SourceSlot, { outcome, sandboxId, left }: AwaitedJob): void {
   slot.carried.preparedSandboxId = sandboxId;
   batch.leaveOwn(left);
   if (outcome !== null) return;
   const why =
     'The workflow of the job that prepared it was ended outside sandflow. This sandbox may still run, or a later one with the same name and another number.';
-  const sandboxName = sandboxNameOf(input, firstGenerationOf(batch));
+  const { deployment, batchId } = batch.input;
+  const own = { execution: executionOf(batch.batchKey), step: slot.step, generation: firstGenerationOf(batch) };
+  const sandboxName = ownedSandboxName({ deployment, jobId: batchId, ...own });
   batch.leaveOwn([{ kind: 'sandbox', sandboxId: null, sandboxName, conversationId: null, why }]);
 }
 

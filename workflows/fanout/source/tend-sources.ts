@@ -16,13 +16,15 @@ import { endUnstarted } from '../batch/chunk-record.js';
 import { renewLeases } from '../batch/timers.js';
 import { endSource } from './end.js';
 import { changeSinceEarlier, obtainSource } from './obtain.js';
-import { hasFailed, isHeld, isOwn, numberOf, type SourceSlot } from './source-slot.js';
+import { hasFailed, isHeld, isOwn, knowsLosses, numberOf, type SourceSlot } from './source-slot.js';
 
 /** Obtains the batch's own source in parallel, because items arrive in the meantime. */
 export function obtainMain(batch: BatchState): void {
   const { carried, input, main } = batch;
-  const isDone = carried.seal !== null && batch.records.every(({ state }) => state === 'ended');
-  if (input.source && carried.source === null && carried.ending === null && !isDone) obtain(batch, main);
+  if (!input.source || carried.source !== null || carried.ending !== null) return;
+  const needing = batch.ownSlots.length > 0 && knowsLosses() ? batch.recordsOf(main) : batch.records;
+  const isDone = carried.seal !== null && needing.every(({ state }) => state === 'ended');
+  if (!isDone) obtain(batch, main);
 }
 
 /** Cancels what is being obtained. The next run, if there is one, goes on with it. */
@@ -37,14 +39,18 @@ export function tendSources(batch: BatchState, clocks: CancellationScope): void 
   endChunksOfFailed(batch);
   const needed = neededSources(batch);
   const isNeeded = (slot: SourceSlot) => needed.has(numberOf(slot));
+  const { sourcesAtOnce = defaultSourcesAtOnce } = batch.input.policy;
+  let ends = sourcesAtOnce - batch.slots.filter((slot) => slot.ending && !slot.carried.isSourceEnded).length;
   for (const slot of batch.slots) {
-    if (mayEnd(batch, slot) && !isNeeded(slot)) end(batch, slot);
-    else if (isOwn(slot)) keepLeased(batch, slot, clocks);
+    if (mayEnd(batch, slot) && !isNeeded(slot)) {
+      // A resume knows only by looking whether an earlier execution has ended them.
+      if (isHeld(slot) || ends > 0) end(batch, slot);
+      ends -= 1;
+    } else if (isOwn(slot)) keepLeased(batch, slot, clocks);
   }
   if (carried.ending !== null) return;
   // An earlier run was obtaining them.
   for (const slot of ownSlots) if (slot.carried.isBegun && isMissing(slot)) obtain(batch, slot);
-  const { sourcesAtOnce = defaultSourcesAtOnce } = batch.input.policy;
   let room = sourcesAtOnce - batch.slots.filter(isHeld).length;
   for (const slot of carried.held ? [] : ownSlots) {
     if (room <= 0) return;
@@ -61,8 +67,8 @@ function isMissing(slot: SourceSlot): boolean {
 /** Chunks that may run end their items themselves. */
 function endChunksOfFailed(batch: BatchState): void {
   for (const record of batch.records) {
-    const isOver = record.state === 'ended' || batch.hasNothing(record);
-    if (isOver && hasFailed(batch.slotOf(record))) endUnstarted(record);
+    if (!hasFailed(batch.slotOf(record))) continue;
+    if (record.state === 'ended' || batch.hasNothing(record)) endUnstarted(record);
   }
 }
 
