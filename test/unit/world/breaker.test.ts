@@ -30,11 +30,11 @@ function isBroken({ whenHeld = 'mend', holds = [4], hold, started = 9, completed
       },
     ],
     traces: { forks: [] },
-    // The second generation of an item is no second item.
+    // The second generation of an item is no second item. Names count items in base 36.
     books: {
       sandboxes: Array.from({ length: started + 1 }, (_, at) => ({
         id: `bx_${at}`,
-        name: `sf-world-j1-4bb9474fd862-i${at % started}-${at < started ? 1 : 2}`,
+        name: `sf-world-j1-4bb9474fd862-i${((at % started) + 5).toString(36)}-${at < started ? 1 : 2}`,
       })),
     },
     calls: [],

@@ -32,3 +32,15 @@ it.each([
 ])('a prompt with the id of no prompt that %s', (_, fault, status, count) => {
   expect(brokenPrompts(recordOf(fault, status))).toHaveLength(count);
 });
+
+it.each([
+  ['says so', { note: 'This could not be read: the history before the prompt.' }, 0],
+  ['does not say so', {}, 1],
+])('a completed prompt without the answer that the service has %s', (_, said, count) => {
+  const record = recordOf(null, 'completed');
+  const prompt = { ...record.told[0]?.jobs[0]?.prompts[0], promptId: null, ...said };
+  const books = { ...record.books, prompts: [{ ...record.books.prompts[0], status: 'completed', result: 'done' }] };
+  const jobs = [{ ...record.told[0]?.jobs[0], prompts: [prompt] }];
+  const changed = { ...record, books, told: [{ ...record.told[0], jobs }] };
+  expect(brokenPrompts(changed as unknown as WorldRecord)).toHaveLength(count);
+});

@@ -181,6 +181,11 @@ it.each<[string, Played, string | undefined]>([
     end,
   ],
   [
+    'the batch stopped one before its first fork, because its job could not',
+    { calls: [...calls, ['', 'stopSandbox', 'p0-1', 1.5]] },
+    undefined,
+  ],
+  [
     'one was left',
     {
       calls: without('deleteSandbox', 'p0-1'),

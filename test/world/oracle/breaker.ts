@@ -37,7 +37,7 @@ function overrun(plan: BatchPlan, holds: NonNullable<Told['holds']>): string[] {
 function wrongEnd(record: WorldRecord, plan: BatchPlan, told: Told): string[] {
   const [first] = told.holds ?? [];
   if (!first) return [];
-  const ofItem = new RegExp(`^${told.workflowId}-\\w+-i(\\d+)-\\d+$`);
+  const ofItem = new RegExp(`^${told.workflowId}-\\w+-i([0-9a-z]+)-\\d+$`);
   const started = new Set(madeBy(record, told).flatMap(({ name }) => ofItem.exec(name)?.[1] ?? [])).size;
   const completed = told.jobs.filter(({ outcome }) => outcome === 'completed').length;
   const meant = {

@@ -88,7 +88,11 @@ function untrue(record: WorldRecord, told: WorldRecord['told'][number]): Broken[
       }
       if (said.status === 'completed') {
         if (real?.status !== 'completed') return [broken(`${says}, is ${real?.status ?? 'not there'}`)];
-        if (said.resultRef === null && said.result !== real.result) return [broken(`${says} with another answer`)];
+        // A note says that the answer could not be read.
+        const isUnread = said.result === null && said.note !== undefined;
+        if (said.resultRef === null && said.result !== real.result && !isUnread) {
+          return [broken(`${says} with another answer`)];
+        }
       }
       if (said.status === 'failed' && real?.status === 'completed') return [broken(`${says}, is completed`)];
       if (job.outcome === 'completed' && said.status !== 'completed') {

@@ -107,7 +107,10 @@ function preparedAgain(played: Played): string[] {
     return [...byRun].flatMap(([run, made]) => {
       const wasLost = ({ id, gone }: Prepared) =>
         gone === 'cancelled' || gone === 'reported' || record.traces.deleted.has(id);
-      const most = run > 0 && isExact && plan.sources?.of[source.at] !== 'unready' ? 0 : 1;
+      const kind = plan.sources?.of[source.at];
+      // The batch obtains its own source at once, whether or not items need it.
+      const isNeeded = kind === 'unready' || kind === 'batch';
+      const most = run > 0 && isExact && !isNeeded ? 0 : 1;
       if (made.length <= most + made.filter(wasLost).length) return [];
       const names = made.map(({ name, state, gone }) => `${name} (${gone ?? state})`).join(', ');
       return [`${nameOf(played, source.at)} was prepared ${made.length} times in run ${run + 1}: ${names}`];
@@ -115,13 +118,14 @@ function preparedAgain(played: Played): string[] {
   });
 }
 
-/** The call with which the batch ends what it has prepared. Its job ends it too, before the first fork. */
-function endsOf({ record, told }: Played, { prepared }: Source): readonly CallOfWorld[] {
-  const ends: readonly string[] = ['stopSandbox', 'deleteSandbox'];
+/** The calls with which the batch ends what it has prepared. It stops it before the first fork, too, if its job could not. */
+function endsOf({ record, told }: Played, { prepared, calls }: Source): readonly CallOfWorld[] {
+  const isFork = ({ call }: CallOfWorld) => call.endpoint === 'forkSandbox';
+  const firstForkMs = calls.find(isFork)?.atMs ?? Number.POSITIVE_INFINITY;
   return record.calls.filter(
-    ({ call }) =>
+    ({ call, atMs }) =>
       call.workflowId === told.workflowId &&
-      ends.includes(call.endpoint) &&
+      (call.endpoint === 'deleteSandbox' || (call.endpoint === 'stopSandbox' && atMs > firstForkMs)) &&
       prepared.some(({ id }) => id === call.sandboxId),
   );
 }

@@ -174,7 +174,7 @@ async function resumeFailed(account: Account, plan: BatchPlan, { outcome }: Fano
 
 /** Items of the batch that have, or had, a fork. */
 async function startedItems({ books }: Account, workflowId: string): Promise<number> {
-  const ofItem = new RegExp(`^${workflowId}-\\w+-i(\\d+)-\\d+$`);
+  const ofItem = new RegExp(`^${workflowId}-\\w+-i([0-9a-z]+)-\\d+$`);
   return new Set((await books()).sandboxes.flatMap(({ name }) => ofItem.exec(name)?.[1] ?? [])).size;
 }
 
