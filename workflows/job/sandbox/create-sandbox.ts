@@ -1,5 +1,5 @@
 /** Creates or forks the job's own sandbox. Each generation gets one sandbox, whose name contains the job's id. */
-import { isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
+import { isCancellation, patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type { StartedSandbox } from '../../../activities/sandbox/create.js';
 import { forkTaskQueue } from '../../../src/addresses/addresses.js';
 import { itemRecords } from '../../../src/addresses/fanout-addresses.js';
@@ -123,7 +123,8 @@ function take<T extends SandboxView>(job: JobState, created: T): T {
  */
 async function requireState(job: JobState, { sourceChange }: StartedSandbox): Promise<void> {
   const { startsFrom: state, lookFirst } = job.input.origin ?? {};
-  if (state === undefined || sourceChange === null || lookFirst) return;
+  if (state === undefined || sourceChange === null) return;
+  if (lookFirst && (job.carried.isFound || !patched('new-forks-of-resumes'))) return;
   if (job.carried.reachedAtMs.prompted !== undefined) return;
   const change = await lastingChange(job, state);
   if (change !== null) throw new JobTermination('rejected', sourceChanged(state, change));

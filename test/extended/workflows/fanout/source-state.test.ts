@@ -163,9 +163,9 @@ it('a named snapshot is created from although its sandbox gets newer snapshots',
   expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 3 } });
 });
 
-it.each([true, false])(
+it.each(['before', 'while it runs', 'never'])(
   'a resumed batch goes on only from the state of its first items (changed: %s)',
-  async (isChanged) => {
+  async (when) => {
     const sandboxId = await archivedSandbox(stand);
     const input = await submit(
       stand,
@@ -175,17 +175,22 @@ it.each([true, false])(
     await expect.poll(() => forkOf(stand, input, 1)?.state).toBe('running');
     await cancelFanout(stand.client, input);
     expect(await ended(stand, input)).toMatchObject({ outcome: 'cancelled', counts: { completed: 1 } });
-    if (isChanged) await changed(stand, sandboxId);
+    if (when === 'before') await changed(stand, sandboxId);
     await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
-    if (isChanged) {
+    if (when === 'before') {
       expect(await ended(stand, input)).toMatchObject({ ...isRefused, counts: { completed: 1 } });
       return;
     }
     const next = () =>
       stand.service.books.sandboxes().find(({ name }) => name.includes(input.batchId) && name.endsWith('-i1-2'));
     await expect.poll(() => next()?.state).toBe('running');
+    if (when === 'while it runs') await changed(stand, sandboxId);
     await letGo(stand, next()?.id);
-    expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { completed: 3 } });
+    expect(await ended(stand, input)).toMatchObject(
+      when === 'never'
+        ? { outcome: 'completed', counts: { completed: 3 } }
+        : { ...isRefused, counts: { completed: 2, failed: 1 } },
+    );
   },
 );
 
