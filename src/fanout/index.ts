@@ -1,8 +1,7 @@
 /** Reading of the items of a batch: kinds of files, text, JSONL, JSON, CSV; templates; a matrix. */
 
 export { type ItemFormat, kindOf } from './file-kinds.js';
-export { commandFieldNames } from './item-fields.js';
-export { ItemsError, type SourceWish } from './item-line.js';
+export { ItemsError, type NamedAs, type SourceWish } from './item-line.js';
 export type { ItemWish, Matrix } from './matrix.js';
 export {
   type ItemSource,

@@ -53,11 +53,8 @@ const sourceFields = {
 /** The names of these fields. */
 export const sourceFieldNames = Object.keys(sourceFields) as readonly (keyof SourceWish)[];
 
-/** The names of the fields whose values run in sandboxes. */
-export const commandFieldNames: ReadonlySet<string> = new Set([
-  'setup',
-  ...ofItems.flatMap(([name, { kind }]) => (kind === 'commands' ? [name] : [])),
-]);
+/** The names of the fields whose values run in the fork of the item. */
+const commandNames = ofItems.flatMap(([name, { kind }]) => (kind === 'commands' ? [name] : []));
 
 const fields = {
   /** How long it may be is checked with what a matrix adds to it. */
@@ -123,7 +120,9 @@ export function itemOfRecord(
   const shape = shapes[template ? 'template' : own ? 'loose' : 'strict'] as unknown as z.ZodType<Parsed>;
   const given = withoutNulls(record) as Readonly<Record<string, unknown>>;
   const data = template ? dataIn(place, given, options) : new Set<string>();
-  const fieldsOnly = Object.entries(given).filter(([name, value]) => !data.has(name) && !(template && isBlank(value)));
+  const fieldsOnly = Object.entries(given).filter(
+    ([name, value]) => !data.has(name) && !(template && isBlank(name, value)),
+  );
   const parsed = checkInput(shape, Object.fromEntries(fieldsOnly));
   if (parsed.problems !== null) throw new ItemsError(place, textOfProblems(parsed.problems, given));
   const { id = null, put = {}, get = [], labels, prompt, prompts } = parsed.data;
@@ -158,7 +157,11 @@ export function itemOfRecord(
     get,
     ...sourceIn(place, parsed.data),
     labels: { ...(own ? labelsOf(columns, data) : {}), ...labels },
-    namedAs: { settings, data: [...data] },
+    namedAs: {
+      settings,
+      data: [...data],
+      commands: own ? settings.filter((name) => name === 'setup' || commandNames.includes(name)) : [],
+    },
     columns,
   };
 }
@@ -182,8 +185,9 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(there.map(([name, one]) => [name, withoutNulls(one)]));
 }
 
-/** True also for what holds nothing, such as the `labels` of an issue that has none. */
-function isBlank(value: unknown): boolean {
+/** True also for what holds nothing, such as the `labels` of an issue that has none. That no command runs is a setting. */
+function isBlank(name: string, value: unknown): boolean {
+  if (Array.isArray(value) && commandNames.includes(name)) return false;
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return typeof value === 'string' && value.trim() === '';
 }
@@ -210,7 +214,7 @@ function dataIn(
   }
   const data = new Set<string>();
   for (const name of Object.keys(fields)) {
-    if (record[name] === undefined || isBlank(record[name])) continue;
+    if (record[name] === undefined || isBlank(name, record[name])) continue;
     const one = { place, why: wrong.get(name) };
     if (one.why !== undefined) data.add(name);
     const first = firstValues.get(name) ?? one;

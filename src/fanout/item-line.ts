@@ -44,8 +44,8 @@ export interface ItemLine {
 /** What an item has that says nothing of itself. */
 export const plainItem = { choice: {}, settings: {}, put: [], get: [] } as const;
 
-/** How names of settings were understood. */
-export type NamedAs = Readonly<Record<'settings' | 'data', readonly string[]>>;
+/** How names of settings were understood. `commands`: the settings that run in sandboxes, and may have been meant as data. */
+export type NamedAs = Readonly<Record<'settings' | 'data' | 'commands', readonly string[]>>;
 
 export interface ReadLinesOptions {
   /** True if the prompts come from a template. A record then needs no prompt and may have any fields. */

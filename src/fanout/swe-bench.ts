@@ -33,12 +33,13 @@ export function sweBenchItems(repositoryUrl: string, { template }: Pick<ReadLine
     const columns = new Map([...allColumns].filter(([name]) => !secret.has(name)));
     const { repo, base_commit: commit, version } = row;
     const address = url.fill(columns, (why) => new ItemsError(place, `--repository-url: ${why}`));
+    if (address.startsWith('-')) throw new ItemsError(place, '--repository-url: an address cannot begin with -.');
     return {
       ...plainItem,
       place,
       id: row.instance_id,
       prompts: template ? null : [{ prompt: row.problem_statement }],
-      source: { setup: [`git clone -q -- ${shellWord(address)} ${folder} && git -C ${folder} checkout -q ${commit}`] },
+      source: { setup: [`git clone -q ${shellWord(address)} ${folder} && git -C ${folder} checkout -q ${commit}`] },
       labels: { repo, base_commit: commit, ...(version != null && { version }) },
       columns,
     };

@@ -23,7 +23,7 @@ export interface PromptChoice extends Pick<PromptStep, 'provider' | 'model' | 'r
   readonly item?: string;
 }
 
-/** `item`: id of the first item that names it; absent for a source of the options. */
+/** `item`: id of the first item with this source; absent for a source of the options. */
 type Source = (JobInput['source'] | FanoutSource) & { readonly item?: string };
 
 /** What the service must have. */
@@ -109,7 +109,7 @@ async function checkEnvironments(sources: Wanted['sources'], asking: CheckWanted
   if (missing === undefined) return;
   const { item, name } = missing;
   const has = listText(environments.map((one) => one.name));
-  const where = item === undefined ? '--environment' : `environment of the item ${headLine(item)}`;
+  const where = item === undefined ? '--environment' : `environment of the source of the item ${headLine(item)}`;
   throw new UsageError(`${where}: the service has no environment ${headLine(name)}. It has ${has}. ${wayOut}`);
 }
 

@@ -1,6 +1,6 @@
 /** Checks all items before anything starts, and computes the maximum machine time. */
 
-import { commandFieldNames, ItemsError, type ItemWish } from '../../fanout/index.js';
+import { ItemsError, type ItemWish, type NamedAs } from '../../fanout/index.js';
 import { defaultSourcesAtOnce } from '../../job-settings/batch-settings.js';
 import type { FanoutItem, FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import { longestMachineSeconds } from '../../protocol/fanout/longest-machine-seconds.js';
@@ -25,8 +25,8 @@ export interface Survey {
   readonly promptBytes: number;
   /** The first few items. */
   readonly first: readonly { readonly id: string; readonly prompt: string }[];
-  /** How many items use a field as a setting, and how many as data although a setting has its name. */
-  readonly namedAs: { readonly settings: Counts; readonly data: Counts };
+  /** How many items use a field as a setting, and how many as data although a setting has its name: as in `NamedAs`. */
+  readonly namedAs: Readonly<Record<keyof NamedAs, Counts>>;
   /** The different choices of all prompts. */
   readonly choices: readonly PromptChoice[];
   /** Machine-seconds that the first attempts of all items reserve. */
@@ -65,9 +65,10 @@ export function createSurvey(
   const first: { id: string; prompt: string }[] = [];
   let [count, prompts, promptBytes, mostSeconds] = [0, 0, 0, 0];
   const choices = new PromptChoices();
-  const [settings, data]: [Record<string, number>, Record<string, number>] = [{}, {}];
+  const namedAs: Record<keyof NamedAs, Record<string, number>> = { settings: {}, data: {}, commands: {} };
   /** How many items reserve how much: most items reserve the same. */
   const reservations = new Map<number, number>();
+  const ofBatch = JSON.stringify(sources.batch);
   const found = new Map<string, { readonly source: Survey['sources'][number]; readonly items: number }>();
   return {
     async add(item) {
@@ -77,14 +78,14 @@ export function createSurvey(
       await (canKeep ? parseFanoutItem(own, 0, policy, refuse) : itemToSubmit(own, 0, { policy, refuse }));
       const source = sources.ofItem(item);
       if (item.source) parseItemSource(source, policy, refuse);
-      const key = JSON.stringify(source);
+      const key = item.source ? JSON.stringify(source) : ofBatch;
       const named = item.source?.environment !== undefined && { item: item.id };
       const ofSource = found.get(key) ?? { source: { ...source, ...named }, items: 0 };
       found.set(key, { ...ofSource, items: ofSource.items + 1 });
       count += 1;
       choices.add(item.prompts, item.id);
-      for (const name of item.namedAs?.settings ?? []) settings[name] = (settings[name] ?? 0) + 1;
-      for (const name of item.namedAs?.data ?? []) data[name] = (data[name] ?? 0) + 1;
+      for (const use of ['settings', 'data', 'commands'] as const)
+        for (const name of item.namedAs?.[use] ?? []) namedAs[use][name] = (namedAs[use][name] ?? 0) + 1;
       prompts += item.prompts.length;
       promptBytes += item.prompts.reduce((sum, { prompt }) => sum + bytesOf(prompt), 0);
       const seconds = reservedSeconds(item, policy, source);
@@ -100,9 +101,8 @@ export function createSurvey(
       const leastSeconds = Math.min(...reservations.keys());
       const atOnce = Math.min(policy.concurrency, count, mostWithin(reservations, policy.budgetSeconds ?? Infinity));
       const sums = { promptBytes, mostSeconds, mostAtOnceSeconds, leastSeconds };
-      const namedAs = { settings, data };
       const all = [...found.values()].map(({ source }) => source);
-      const ofSources = { sources: all, usesBatchSource: found.has(JSON.stringify(sources.batch)) };
+      const ofSources = { sources: all, usesBatchSource: found.has(ofBatch) };
       return { items: count, prompts, first, namedAs, choices: choices.all, atOnce, ...sums, ...ofSources };
     },
   };
@@ -159,17 +159,15 @@ function mostWithin(reservations: ReadonlyMap<number, number>, budgetSeconds: nu
 }
 
 /** Says which names of settings the items use as such, and which they do not. What runs is said even when quiet. */
-export function sayNamedAs({ namedAs: { settings, data } }: Survey, notices: Pick<Notices, 'notice'>): void {
-  const isCommand = ([name]: [string, number]) => commandFieldNames.has(name);
-  const all = Object.entries(settings);
-  const say = (what: string, counts: typeof all, weight: 'warning' | 'detail', way: string) => {
-    const names = counts.map(([name, count]) => `${name} (${plural(count, 'item')})`);
+export function sayNamedAs({ namedAs: { settings, data, commands } }: Survey, notices: Pick<Notices, 'notice'>): void {
+  const say = (what: string, counts: Counts, weight: 'warning' | 'detail', way: string) => {
+    const names = Object.entries(counts).map(([name, count]) => `${name} (${plural(count, 'item')})`);
     if (names.length > 0) notices.notice(`Columns used as ${what}: ${names.join(', ')}.${way}`, weight);
   };
-  say('commands that run in sandboxes', all.filter(isCommand), 'warning', ' Rename one that is data.');
-  const others = all.filter((one) => !isCommand(one));
-  say('settings', others, 'detail', ' Rename one that is data.');
-  say('data, not as settings', Object.entries(data), 'detail', '');
+  say('commands that run in sandboxes', commands, 'warning', ' Rename one that is data.');
+  const others = Object.entries(settings).filter(([name]) => !(name in commands));
+  say('settings', Object.fromEntries(others), 'detail', ' Rename one that is data.');
+  say('data, not as settings', data, 'detail', '');
 }
 
 /** The lines that `--dry-run` prints. @param width width of the terminal, in columns */
@@ -180,7 +178,7 @@ export function surveyLines(
 ): string[] {
   const { items, prompts, promptBytes, first, mostSeconds, mostAtOnceSeconds, atOnce } = survey;
   const attempts = policy.retries + 1;
-  const { mostMachineSeconds: most } = mostOfBatch(survey, policy);
+  const mostAsked = mostSeconds * attempts;
   const { count, prepared, ...plan } = sourcePlan(survey, policy);
   const preparation = `${plural(prepared, 'source')} to prepare, in at most ${machineTime(plan.mostMachineSeconds)} of machine time, which no budget counts.`;
   return [
@@ -192,10 +190,10 @@ export function surveyLines(
     `${plural(count, 'source')}${count > 1 ? `, at most ${plan.atOnce} at once` : ''}; at most ${plural(items * attempts, 'fork')}, and ${items * freeRetries} more if a machine, the service or sandflow fails.`,
     ...(prepared === 0 ? [] : [preparation]),
     `Machine time reserved at once: at most ${machineTime(mostAtOnceSeconds)}. Each fork reserves ${formatDuration(defaultCleanUpMs)} beyond its deadline for its end.`,
-    `Machine time in total: at most ${machineTime(mostSeconds * attempts)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}, and ${machineTime(mostSeconds * freeRetries)} more for such failures.`,
+    `Machine time in total: at most ${machineTime(mostAsked)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}, and ${machineTime(mostSeconds * freeRetries)} more for such failures.`,
     policy.budgetSeconds === null
       ? 'No budget. Set one with --budget, like --budget 10h.'
-      : `The batch cannot exceed its budget of ${machineTime(policy.budgetSeconds)}${policy.budgetSeconds < most ? ': items that do not fit are not started' : ''}.`,
+      : `The batch cannot exceed its budget of ${machineTime(policy.budgetSeconds)}${policy.budgetSeconds < mostAsked ? ': items that do not fit are not started' : ''}.`,
     'Nothing was started.',
   ];
 }

@@ -7,13 +7,7 @@ import { itemRows, policyRows } from '../../job-settings/fields.js';
 import type { FanoutInput, FanoutItem, FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import { maxBytesInChunk, maxJobInputBytes } from '../../protocol/limits.js';
 import { payloadBytes } from '../../texts/length.js';
-import {
-  checkSize,
-  collectsPatchTwice,
-  patchNameTaken,
-  roundsNeedChecks,
-  roundsNeedOneConversation,
-} from '../jobs/job-input.js';
+import { checkSize, collectsPatchTwice, patchNameTaken, roundsNeedOneConversation } from '../jobs/job-input.js';
 import { addProblems, parseWith } from '../parse-with.js';
 import { notifyTargetSchema } from '../settings/notify-target.js';
 import {
@@ -153,9 +147,6 @@ export function badBatch(why: string): SandflowError {
   return bad(`The batch cannot be started: ${why}.`);
 }
 
-/** What the settings of a batch say of its items. */
-export type PolicyOfItem = Pick<FanoutPolicy, 'budgetSeconds' | 'checks' | 'rounds'>;
-
 /**
  * Checks an item, except its size.
  * @param index the place of the item in the batch, from 0, for the message
@@ -164,15 +155,11 @@ export type PolicyOfItem = Pick<FanoutPolicy, 'budgetSeconds' | 'checks' | 'roun
 export function parseFanoutItem(
   item: unknown,
   index: number,
-  policy?: PolicyOfItem,
+  policy?: Pick<FanoutPolicy, 'budgetSeconds'>,
   refuse = (why: string): Error => badItem(index, why),
 ): FanoutItem {
   const parsed = parseWith(fanoutItemSchema, item, refuse);
   if (policy?.budgetSeconds != null && parsed.end === 'keep') throw refuse(`end: ${keptForks}`);
-  const { rounds = 1, checks = [] } = policy ?? {};
-  // An empty list of checks says that the item needs none.
-  if (rounds > 1 && checks.length === 0 && parsed.checks === undefined)
-    throw refuse(`rounds: ${roundsNeedChecks}; neither the batch nor the item has any`);
   return parsed;
 }
 

@@ -13,7 +13,6 @@ import {
   checkItemSize,
   checkSourceSize,
   itemBytes,
-  type PolicyOfItem,
   parseFanoutItem,
   parseItemSource,
 } from './fanout-input.js';
@@ -22,7 +21,7 @@ import {
 const wrappingBytes = 1_000;
 
 interface ItemToSubmitOptions {
-  readonly policy?: PolicyOfItem;
+  readonly policy?: Pick<FanoutPolicy, 'budgetSeconds'>;
   readonly results?: ResultStore | undefined;
   /** The error of an item that is wrong. Default: SandflowError `bad_fanout_input` */
   readonly refuse?: (why: string) => Error;
@@ -62,7 +61,7 @@ export async function changedItem(
 }
 
 interface PackOptions extends Omit<ItemToSubmitOptions, 'policy' | 'refuse'> {
-  readonly policy?: PolicyOfItem & Pick<FanoutPolicy, 'conversationId' | 'conversations'>;
+  readonly policy?: Pick<FanoutPolicy, 'budgetSeconds' | 'conversationId' | 'conversations'>;
   /** The source of the batch. Undefined: each item names its own. */
   readonly source: FanoutSource | undefined;
 }

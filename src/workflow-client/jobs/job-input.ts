@@ -34,7 +34,7 @@ const checkedJobSchema = (
   addProblems(context, [
     ['prompts', prompts.length === 0 && commands.length === 0 && 'needs at least one prompt'],
     ['checks', prompts.length === 0 && checks.length > 0 && 'need at least one prompt, whose work they prove'],
-    ['rounds', rounds > 1 && checks.length === 0 && roundsNeedChecks],
+    ['rounds', rounds > 1 && checks.length === 0 && 'needs checks, whose failure begins the next round'],
     ['rounds', rounds > 1 && input.conversations === 'each' && roundsNeedOneConversation],
     ['collect', collectsPatchTwice(input) && patchNameTaken],
     ['conversationId', input.conversationId !== undefined && noConversation(input)],
@@ -43,7 +43,6 @@ const checkedJobSchema = (
   ]);
 });
 
-export const roundsNeedChecks = 'needs checks, whose failure begins the next round';
 export const roundsNeedOneConversation =
   'must be 1 if the prompts run in parallel: a round goes on in one conversation';
 

@@ -16,12 +16,12 @@ describe('items of a CSV file', () => {
         put: [{ local: 'in.csv', remote: 'data/in.csv' }],
         collect: ['out.md', 'b.md'],
         labels: { team: 'web' },
-        namedAs: { settings: ['model', 'put', 'get'], data: [] },
+        namedAs: { settings: ['model', 'put', 'get'], data: [], commands: [] },
         place: { file: 'f', line: 2 },
       },
       {
         ...{ id: 'b', prompts: [{ prompt: 'hello' }], put: [], labels: {}, columns: { team: '' } },
-        namedAs: { settings: [], data: [] },
+        namedAs: { settings: [], data: [], commands: [] },
         place: { file: 'f', line: 5 },
       },
     ]);

@@ -21,7 +21,7 @@ describe('items of a JSONL file', () => {
     expect(await jsonl(`"hello"\n\n${JSON.stringify(whole)}\n`)).toEqual([
       {
         ...{ id: '1', prompts: [{ prompt: 'hello' }], put: [], labels: {}, place: { file: 'f', line: 1 } },
-        namedAs: { settings: [], data: [] },
+        namedAs: { settings: [], data: [], commands: [] },
       },
       {
         id: 'login',
@@ -36,7 +36,11 @@ describe('items of a JSONL file', () => {
         collect: ['out.md'],
         collectDiff: 'app',
         labels: { team: 'web', round: '2' },
-        namedAs: { settings: ['provider', 'model', 'put', 'get', 'getDiff', 'type', 'end', 'deadline'], data: [] },
+        namedAs: {
+          settings: ['provider', 'model', 'put', 'get', 'getDiff', 'type', 'end', 'deadline'],
+          data: [],
+          commands: [],
+        },
         place: { file: 'f', line: 3 },
       },
     ]);

@@ -45,7 +45,7 @@ describe('a field that cannot be the setting of its name is data of a template',
       put: [],
       labels: { title: 'Say a', [name]: written.length > 120 ? `${written.slice(0, 119)}…` : written },
       ...(written.length > 120 && { columns: { [name]: written } }),
-      namedAs: { settings: [], data: [name] },
+      namedAs: { settings: [], data: [name], commands: [] },
       place: { file: 'f', line: 1 },
     });
     expect(
@@ -105,6 +105,16 @@ describe('a field that cannot be the setting of its name is data of a template',
       ),
     );
   });
+});
+
+it('an empty list of commands is a setting, also of a record for a template', async () => {
+  const [item] = await jsonl([{ title: 'a', checks: [], setup: [] }], { templates });
+  expect(item).toMatchObject({ checks: [], namedAs: { settings: ['checks'], data: [] } });
+  const mixed = jsonl(
+    [[], [{ name: 'ci' }]].map((checks) => ({ title: 'a', checks })),
+    { templates },
+  );
+  await expect(mixed).rejects.toThrow('Mend it, or rename checks if it is data: f:1 sets it.');
 });
 
 describe('null is absent', () => {

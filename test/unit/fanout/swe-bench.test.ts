@@ -26,7 +26,7 @@ describe('rows of SWE-bench', () => {
       prompts: [{ prompt: row.problem_statement }],
       labels: { repo: row.repo, base_commit: row.base_commit, version: '4.3' },
       source: {
-        setup: [`git clone -q -- https://github.com/astropy/astropy app && git -C app checkout -q ${row.base_commit}`],
+        setup: [`git clone -q https://github.com/astropy/astropy app && git -C app checkout -q ${row.base_commit}`],
       },
       place: { file: 'f', line: 1 },
     });
@@ -55,10 +55,13 @@ describe('rows of SWE-bench', () => {
     });
     expect(item?.prompts).toEqual([{ prompt: `${row.problem_statement}Hints: ` }]);
     expect(item?.source?.setup?.[0]).toContain(
-      "git clone -q -- 'http://127.0.0.1:3000/o'\\''hara/astropy/astropy.git?4.3' app &&",
+      "git clone -q 'http://127.0.0.1:3000/o'\\''hara/astropy/astropy.git?4.3' app &&",
     );
     await expect(rows([row], { repositoryUrl: 'http://x/{{name}}' })).rejects.toThrow(
       'f:1: --repository-url: the template uses {{name}}, but there is no such column',
+    );
+    await expect(rows([row], { repositoryUrl: '-u{{repo}}' })).rejects.toThrow(
+      'f:1: --repository-url: an address cannot begin with -.',
     );
   });
 

@@ -114,18 +114,6 @@ describe('items', () => {
     );
   });
 
-  it('needs a check in a batch of several rounds, of its own or of the batch, unless it says that it has none', () => {
-    const rounds = { budgetSeconds: null, rounds: 2 };
-    expect(() => parseFanoutItem(item('a'), 0, rounds)).toThrow(
-      'Item 1 cannot be submitted: rounds: needs checks, whose failure begins the next round; neither the batch nor the item has any.',
-    );
-    expect(() => parseFanoutItem(item('a'), 0, { ...rounds, checks: [] })).toThrow('rounds: needs checks');
-    expect(parseFanoutItem(item('a'), 0, { ...rounds, checks: ['true'] })).toEqual(item('a'));
-    for (const checks of [['true'], []])
-      expect(parseFanoutItem({ ...item('a'), checks }, 0, rounds)).toEqual({ ...item('a'), checks });
-    expect(parseFanoutItem(item('a'), 0, { ...rounds, rounds: 1 })).toEqual(item('a'));
-  });
-
   it('are packed by count and by bytes, in order, and always the same way', async () => {
     const size = fc.oneof(fc.nat(2_000), fc.integer({ min: 0, max: 149_000 }));
     const sizes = fc.array(size, { minLength: 1, maxLength: 250 });

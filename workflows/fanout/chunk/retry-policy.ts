@@ -5,6 +5,7 @@ import type { KnownItem, NextRun, Resumption } from '../../../src/protocol/fanou
 import type { FanoutIntervals, FanoutPolicy, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { turnOf } from '../../../src/protocol/fanout/next-turn.js';
+import { freeRetries } from '../../../src/protocol/limits.js';
 import type { ResultErrorCode } from '../../../src/protocol/result-error-codes.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
 
@@ -52,9 +53,6 @@ export function isRetriable({ outcome, errorCode }: EndedItem): boolean {
 export function isTriedAgain(ended: EndedItem, retried: number, { retries }: Pick<FanoutPolicy, 'retries'>): boolean {
   return retried < retries && isRetriable(ended);
 }
-
-/** How often an item is tried again after failures that are neither the agent's nor of a setting, in all. */
-const freeRetries = 3;
 
 /**
  * True if an item that has just ended is tried again without counting it as one of its `retries`. Without `retries`,

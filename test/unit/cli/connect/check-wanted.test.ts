@@ -83,7 +83,7 @@ describe('what the service does not have is refused before the start', () => {
     [
       'the environment of an item',
       { sources: [{ kind: 'snapshot', from: 'base', body: { environment: 'prod' }, item: 'row-3' }] },
-      'environment of the item row-3: the service has no environment prod. It has web.',
+      'environment of the source of the item row-3: the service has no environment prod. It has web.',
     ],
   ])('%s', async (_, wanted, message) => {
     const seen = await check(wanted);

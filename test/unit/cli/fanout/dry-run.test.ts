@@ -1,8 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { freeRetries } from '../../../../src/protocol/limits.js';
-import { isFreelyTriedAgain } from '../../../../workflows/fanout/chunk/retry-policy.js';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
@@ -39,6 +37,8 @@ describe('sandflow fanout --dry-run', () => {
       'Nothing was started.',
       '',
     ]);
+    const covered = await fanout(...args, '--type', 'large', '--dry-run', '--budget', '12h');
+    expect(covered.stdout).toContain('The batch cannot exceed its budget of 12 h.\n');
   });
 
   it('takes each file as one prompt with --format file, also YAML', async () => {
@@ -134,10 +134,10 @@ describe('sandflow fanout --dry-run', () => {
     );
   });
 
-  it('counts the tries that cost no retry as the batch takes them', () => {
-    const ended = { outcome: 'sandbox_failed', failureClass: 'machine', errorCode: null, wasPrompted: false } as const;
-    const taken = (excused: number) => isFreelyTriedAgain(ended, excused, { retries: 0 });
-    expect([taken(freeRetries - 1), taken(freeRetries)]).toEqual([true, false]);
+  it('warns of no command in records that have fields of sandflow only', async () => {
+    await writeFile(join(cwd, 'strict.jsonl'), '{"prompt":"a","setup":"make","checks":["true"]}\n');
+    const { stderr } = await fanout('strict.jsonl', '--no-check', '--dry-run', '--quiet');
+    expect(stderr).toBe('');
   });
 
   it('refuses a conversation for an item of another source than a sandbox', async () => {
