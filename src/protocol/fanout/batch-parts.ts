@@ -195,8 +195,6 @@ export interface CarriedItem {
   failureClass?: FailureClass | null;
   /** Number of retries that did not count. Absent: 0. */
   excused?: number;
-  /** When it may start again, in ms since the epoch. Absent: at once. */
-  notBeforeMs?: number;
   /**
    * The newest generation that had ended when the results were read. The workflow of the item may have started the next
    * generation since, or ended.

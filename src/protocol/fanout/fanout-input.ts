@@ -94,7 +94,7 @@ export interface FanoutIntervals {
   readonly checkChunksEveryMs: number;
   /**
    * Shortest interval between two halvings, or two increases by a tenth, of the window while the service throttles, in
-   * ms. Also the pause before the first retry of an item that does not count; each further pause is three times as long.
+   * ms.
    */
   readonly recoverEveryMs: number;
   /**

@@ -20,7 +20,7 @@ import { failureOf, longerStreak } from '../failure-streak.js';
 import { addLeft } from '../left-list.js';
 import { knowsLosses } from '../source/source-slot.js';
 import { accounted, freeSeconds, reservedBy } from './budget.js';
-import { type EndedItem, freePauseMs, isFailure, isFreelyTriedAgain, isSourceLost, isTriedAgain } from './retry-policy.js';
+import { type EndedItem, isFailure, isFreelyTriedAgain, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { type Slot, slotOf, startingItem } from './slot.js';
 import { unendedFork } from './unended-fork.js';
 
@@ -161,8 +161,7 @@ export class ChunkState {
     if (this.isEnding || this.carried.sourceError || running.length + this.unanswered >= window) return undefined;
     if (pausedUntilMs !== null && nowMs < pausedUntilMs) return undefined;
     const free = this.freeSeconds;
-    const fits = ({ carried, costSeconds }: Slot) =>
-      !carried.toEnd && (carried.notBeforeMs ?? 0) <= nowMs && (free === null || costSeconds <= free);
+    const fits = ({ carried, costSeconds }: Slot) => !carried.toEnd && (free === null || costSeconds <= free);
     return this.startable.find(fits);
   }
 
@@ -278,7 +277,6 @@ export class ChunkState {
       item.lookFirst = ended.errorCode === lostItemCode;
       if (isFree) item.excused = excused + 1;
       else item.retried += 1;
-      if (isFree && patched('paused-free-tries')) item.notBeforeMs = Date.now() + freePauseMs(excused, this.input.pace);
       this.noteChange('soon');
       return;
     }

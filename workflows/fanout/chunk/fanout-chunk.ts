@@ -39,7 +39,7 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
       const hasNews = () => chunk.changes !== seen;
       const pauseMs = pauseLeftMs(chunk);
       if (pauseMs === undefined) await condition(hasNews);
-      else await condition(hasNews, pauseMs, { summary: 'until forks, or an item that is tried again, may start' });
+      else await condition(hasNews, pauseMs, { summary: 'the service throttles forks' });
     }
     timers.cancel();
     return reporting;
@@ -74,14 +74,12 @@ async function handOver(chunk: ChunkState): Promise<void> {
 }
 
 /**
- * Remaining time of the first pause, in ms, if items wait for its end. Otherwise undefined, because nothing changes until a
+ * Remaining time of a pause, in ms, if items wait for its end. Otherwise undefined, because nothing changes until a
  * message arrives or an item ends.
  */
 function pauseLeftMs(chunk: ChunkState): number | undefined {
   const { pausedUntilMs, window } = chunk.carried.grant;
-  if (chunk.running.length >= window || chunk.isEnding) return undefined;
-  const dueMs = chunk.waiting
-    .map(({ carried }) => Math.max(pausedUntilMs ?? 0, carried.notBeforeMs ?? 0) - Date.now())
-    .filter((ms) => ms > 0);
-  return dueMs.length === 0 ? undefined : Math.min(...dueMs);
+  const holdsBack =
+    pausedUntilMs !== null && chunk.waiting.length > 0 && chunk.running.length < window && !chunk.isEnding;
+  return holdsBack && pausedUntilMs > Date.now() ? pausedUntilMs - Date.now() : undefined;
 }

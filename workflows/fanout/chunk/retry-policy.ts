@@ -2,7 +2,7 @@
 
 import { isExcused } from '../../../src/protocol/failure-class.js';
 import type { KnownItem, NextRun, Resumption } from '../../../src/protocol/fanout/batch-parts.js';
-import type { FanoutIntervals, FanoutPolicy, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import type { FanoutPolicy, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { turnOf } from '../../../src/protocol/fanout/next-turn.js';
 import { freeRetries } from '../../../src/protocol/limits.js';
@@ -62,14 +62,6 @@ export function isTriedAgain(ended: EndedItem, retried: number, { retries }: Pic
 export function isFreelyTriedAgain(ended: EndedItem, excused: number, { retries }: Pick<FanoutPolicy, 'retries'>) {
   const mayPrompt = retries > 0 || ended.wasPrompted === false;
   return excused < freeRetries && mayPrompt && isExcused(ended) && isRetriable(ended);
-}
-
-/**
- * The pause before such a retry, in ms: machines and services that are away come back in minutes.
- * @param excused number of such retries before
- */
-export function freePauseMs(excused: number, { recoverEveryMs }: Pick<FanoutIntervals, 'recoverEveryMs'>): number {
-  return recoverEveryMs * 3 ** excused;
 }
 
 /** How many retries of an item counted, and how many did not. @param after generations up to this one are over */
