@@ -16,6 +16,9 @@ import { listFolder, packFolder } from './pack-folder.js';
 /** What Linux takes as a path. */
 const maxPathBytes = 4_096;
 
+/** Codes of an archive that ended early. */
+const cutCodes: ReadonlySet<unknown> = new Set(['TAR_BAD_ARCHIVE', 'Z_BUF_ERROR']);
+
 export interface UnpackOptions {
   /** In hex; null if unknown. */
   readonly sha256: string | null;
@@ -124,10 +127,12 @@ async function unpack(
   }
   if (problem === undefined) await ended;
   const isAsCollected = hash.digest('hex') === sha256;
-  // An answer without a length may end anywhere, and nothing else tells it.
-  const sent = isAsCollected ? '. The service sent it so, and may have cut it off' : '';
-  if (problem !== undefined)
-    throw new Error(`it cannot be unpacked: ${(problem as Error).message}${sent}`, { cause: problem });
+  if (problem !== undefined) {
+    const { message, code } = problem as NodeJS.ErrnoException;
+    // An answer without a length may end anywhere, and nothing else tells it.
+    const sent = isAsCollected && cutCodes.has(code) ? '. The service sent it so, and may have cut it off' : '';
+    throw new Error(`it cannot be unpacked: ${message}${sent}`, { cause: problem });
+  }
   if (sha256 !== null && !isAsCollected) throw new Error('its content differs from what was collected');
   if (leftOut.count === 0) return null;
   const more = leftOut.count === 1 ? '' : ` and ${leftOut.count - 1} more`;

@@ -109,11 +109,13 @@ describe('an archive of a collected folder', () => {
     await untouched();
   });
 
-  it('that was collected without its end says so', async () => {
+  it.each([
+    ['without its end says so', archiveOf(inner).subarray(0, -20), /The service sent it so, and may have cut it off$/],
+    ['with a name that goes up says only that', archiveOf({ path: '../up' }), /contains '\.\.'$/],
+  ])('that was collected %s', async (_, archive, message) => {
     const { unpack } = await home();
-    const half = archiveOf(inner).subarray(0, -20);
-    const sha256 = createHash('sha256').update(half).digest('hex');
-    await expect(unpack(half, { sha256 })).rejects.toThrow('The service sent it so, and may have cut it off');
+    const sha256 = createHash('sha256').update(archive).digest('hex');
+    await expect(unpack(archive, { sha256 })).rejects.toThrow(message);
   });
 
   it('without entries is an empty folder', async () => {
