@@ -41,7 +41,7 @@ export class JobState {
   blocked: JobProgress['blocked'] = null;
   /** What the job did when its deadline passed. */
   deadlineIn: JobPhase | 'blocked' | undefined;
-  /** Whether the agent was at work, as the interrupt of each prompt showed it; undefined if it did not. By index. */
+  /** By index: whether an interrupt hit the agent at work; undefined if its answer does not say; absent if refused. */
   readonly wasAtWork = new Map<number, boolean | undefined>();
   /** A person's decision about a call of unknown outcome, until it is used. */
   resolution: Resolution | null = null;

@@ -68,7 +68,7 @@ function deadlineInOf(job: JobState): JobState['deadlineIn'] {
 
 /**
  * False if the agent had ended before the deadline, although no read had shown it by then, or if the interrupt has shown
- * nothing to interrupt, or could not be made.
+ * nothing to interrupt, or had no answer. One that was refused shows nothing: then the status of the prompt decides.
  */
 function wasAgentAtWork({ carried: { prompts, deadlineAtMs }, wasAtWork }: JobState): boolean {
   return prompts.some(({ status, endedAt }, index) => {

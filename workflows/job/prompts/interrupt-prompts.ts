@@ -48,7 +48,7 @@ async function interruptPrompt(job: JobState, index: number): Promise<void> {
     } catch (error) {
       // The service refuses permanently. A machine that no longer runs has no prompts to interrupt.
       if (serviceFailureOf(error) === undefined) throw error;
-      job.wasAtWork.set(index, undefined);
+      if (job.wasAtWork.get(index) === false) job.wasAtWork.delete(index);
     }
     const end = await endWithin(job, sent, waitMs * 2 ** tries);
     if (end === undefined) continue;

@@ -91,7 +91,10 @@ describe('a deadline that passes while a prompt is followed', () => {
     });
   });
 
-  it('is a failure of the service if such a prompt was not interrupted', async () => {
+  it.each([
+    ['was not interrupted', []],
+    ['may not be interrupted', [forbidden('interruptSandbox')]],
+  ])('is a failure of the service if such a prompt %s', async (_, faults) => {
     let isOver = false;
     const interrupt = stand.api.interruptSandbox;
     showNoEnd();
@@ -104,7 +107,7 @@ describe('a deadline that passes while a prompt is followed', () => {
       isOver = true;
       return interrupt(...args);
     };
-    expect((await followedAtDeadline('echo', 'completed', [])).failureClass).toBe('service');
+    expect((await followedAtDeadline('echo', 'completed', faults)).failureClass).toBe('service');
   });
 
   it('is a failure of the agent if the answer to the interrupt has no number', async () => {
