@@ -1,10 +1,19 @@
 /** Runs the commands of a job in its sandbox, sequentially, each at most once. */
 
-import { CancellationScope, patched, sleep, uuid4, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  isCancellation,
+  patched,
+  sleep,
+  TimeoutFailure,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { SandflowActivities } from '../../activities/index.js';
 import { executionOf } from '../../src/addresses/addresses.js';
 import { outcomeUnknownCode } from '../../src/contract/workflow-safe/service-failure.js';
 import { isListed, isUsable } from '../../src/contract/workflow-safe/states.js';
+import { failureClassOf } from '../../src/protocol/failure-class.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
 import { longestCommandSeconds } from '../../src/protocol/limits.js';
 import { headOf, type Text } from '../../src/protocol/stored-text.js';
@@ -12,6 +21,7 @@ import { cut } from '../../src/texts/length.js';
 import { commands } from '../shared/activity-options.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import {
+  causeOf,
   JobTermination,
   jobError,
   sandboxFailed,
@@ -58,9 +68,7 @@ export async function withMarkers(job: JobState, sandboxId: string, run: () => P
     // The next run reads the marker of the current command.
     if (error instanceof ContinueAsNewRequest) throw error;
     if (CancellationScope.current().consideredCancelled) job.beginCleanUp();
-    const isAnswered = await CancellationScope.nonCancellable(() => removeMarkers(job, sandboxId));
-    // Who does not run this did not run the command at the deadline.
-    if (!isAnswered && isFromDeadline(job)) job.deadlineIn = 'blocked';
+    await CancellationScope.nonCancellable(() => removeMarkers(job, sandboxId));
     throw error;
   }
   await removeMarkers(job, sandboxId);
@@ -199,24 +207,34 @@ function ownerOf(sandboxId: string): string {
 /**
  * Removes the job's markers, so that no snapshot or fork contains them. Waits only briefly for a machine that does not
  * answer. A machine that is deleted is asked only to know whose failure a passed deadline is.
- * @returns false if the markers may remain
  */
-async function removeMarkers(job: JobState, sandboxId: string): Promise<boolean> {
-  if (job.input.end === 'delete' && !(isFromDeadline(job) && patched('class-of-commands'))) return true;
-  const scheduleToCloseTimeout = Math.min(longestRemovalMs, job.timing.cleanUpMs / 10);
+async function removeMarkers(job: JobState, sandboxId: string): Promise<void> {
+  const isDeleted = job.input.end === 'delete';
+  if (isDeleted && !(isFromDeadline(job) && patched('class-of-commands'))) return;
+  const scheduleToCloseTimeout = Math.min(isDeleted ? 5_000 : longestRemovalMs, job.timing.cleanUpMs / 10);
   const options = { scheduleToCloseTimeout, summary: 'remove the markers of commands' };
   try {
     await commands.removeCommandMarkers.executeWithOptions(options, [sandboxId, ownerOf(sandboxId)]);
-    return true;
-  } catch {
+  } catch (error) {
     // If markers remain, they do no harm: their names contain this sandbox and this execution.
-    return false;
+    if (isFromDeadline(job)) job.deadlineIn = hinderedBy(error) ?? job.deadlineIn;
   }
 }
 
-/** True while the job ends what it did when its deadline passed. */
-function isFromDeadline({ deadlineIn, carried }: JobState): boolean {
-  return deadlineIn === carried.phase;
+/** True while the job ends the commands that it ran when its deadline passed. */
+function isFromDeadline({ deadlineIn, carried, always }: JobState): boolean {
+  return deadlineIn === carried.phase && always === undefined;
+}
+
+/** What ran no command at the deadline, as the failed removal shows; undefined if it does not. */
+function hinderedBy(error: unknown): JobState['deadlineIn'] {
+  // The commands had ended before the deadline.
+  if (isCancellation(error)) return 'blocked';
+  const cause = causeOf(error);
+  const failure = serviceFailureOf(cause instanceof TimeoutFailure ? cause.cause : cause);
+  if (failure?.meaning === 'unavailable') return 'blocked';
+  const isLost = failure && (failure.status === 404 || failureClassOf({ outcome: '', error: failure }) === 'machine');
+  return isLost ? 'waiting_for_sandbox' : undefined;
 }
 
 /** The beginning of a command, in one line. */

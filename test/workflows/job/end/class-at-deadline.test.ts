@@ -1,6 +1,8 @@
 /** Whose failure it is if the deadline passes while a prompt is followed or a command runs. Tier: temporal. */
 import { describe, expect, it } from 'vitest';
 import type { FaultInput } from '../../../../local-service/src/index.js';
+import { ApiError } from '../../../../src/client/index.js';
+import { errorMeaning } from '../../../../src/contract/workflow-safe/error-codes.js';
 import type { JobInput } from '../../../../workflows/index.js';
 import { atDeadline } from '../../at-deadline.js';
 import { shareChangedStand } from '../../changed-stand.js';
@@ -17,6 +19,19 @@ const unavailable = (endpoint: string) =>
 const forbidden = (endpoint: string) =>
   ({ kind: 'error', endpoint, status: 403, code: 'forbidden', times: 100_000 }) as FaultInput;
 
+/** Each sandbox runs so many commands, and refuses all others. @returns true once a sandbox has refused one */
+function refuseCommandsAfter(most: number, status: number, code: string) {
+  const ran = new Map<string, number>();
+  change.runCommand = async (sandboxId, ...rest) => {
+    const before = ran.get(sandboxId) ?? 0;
+    ran.set(sandboxId, before + 1);
+    if (before < most) return stand.api.runCommand(sandboxId, ...rest);
+    const fields = { endpoint: 'runCommand', meaning: errorMeaning(status, code), typed: true } as const;
+    throw new ApiError(code, { ...fields, status, code, requestId: null, retryAfterMs: null, details: null });
+  };
+  return (sandboxId: string) => (ran.get(sandboxId) ?? 0) > most;
+}
+
 /** A job at its deadline, in this phase. @param isReached whether the service has come there too */
 async function atDeadlineIn(
   phase: string,
@@ -28,7 +43,7 @@ async function atDeadlineIn(
     start: async (deadlineMs) => {
       await endFaults(stand);
       for (const fault of faults) await stand.fault(fault);
-      return stand.start({ ...over, deadlineMs, timing });
+      return stand.start({ timing, ...over, deadlineMs });
     },
     reached: async (handle) => {
       const job = await progressOf(handle);
@@ -130,5 +145,31 @@ describe.each([
 
   it.each(['stop', 'delete'] as const)('is a failure of the service if it runs no command (%s)', async (end) => {
     expect((await atDeadlineIn(phase, { ...over, end }, [unavailable('runCommand')])).failureClass).toBe('service');
+  });
+
+  it.each([
+    [429, 'rate_limited', failureClass],
+    [403, 'forbidden', failureClass],
+    [400, 'machine_not_running', 'machine'],
+    [404, 'sandbox_not_found', 'machine'],
+    [503, 'http_503', 'service'],
+  ])('is told from what refuses the removal of its marker (%i %s)', async (status, code, expected) => {
+    refuseCommandsAfter(1, status, code);
+    expect((await atDeadlineIn(phase, over, [])).failureClass).toBe(expected);
+  });
+});
+
+describe('a deadline that passes during checks', () => {
+  it('is a failure of the check, whatever the commands of the end meet', async () => {
+    refuseCommandsAfter(3, 503, 'http_503');
+    const result = await atDeadlineIn('checking', { checks: ['sleep 600'], always: ['true'] }, []);
+    expect(result).toMatchObject({ failureClass: 'check', always: [{ exitCode: 0 }] });
+  });
+
+  it('is a failure of the service if they have passed, and their markers cannot be removed', async () => {
+    const hasRefused = refuseCommandsAfter(1, 503, 'http_503');
+    const patient = { ...timing, cleanUpMs: 300_000 };
+    const result = await atDeadlineIn('checking', { checks: ['true'], timing: patient }, [], hasRefused);
+    expect(result.failureClass).toBe('service');
   });
 });
