@@ -102,13 +102,14 @@ it('a chunk that waits for a restart, and whose source nobody obtains, has nothi
   expect(batch.hasNothing(one)).toBe(false);
 });
 
-it('a chunk that ends without being started again leaves its window and its budget to others', () => {
+it('a chunk that ends without being started again leaves its window and its budget to others, and names what ran', () => {
   const one = open(0);
   one.charged = { window: 3, budgetSeconds: 900 };
   one.report = keptReport({ ...reportOf(chunkAfter({ machineSeconds: 5 })), running: 2 });
   startAgain(one);
-  endUnstarted(one);
+  for (const _ of ['first', 'again']) endUnstarted(one);
   expect(one.charged).toEqual({ window: 0, budgetSeconds: 5 });
+  expect(one.report.leftCount).toBe(2);
   expect(countsOf([one], false)).toMatchObject({ queued: 0, running: 0, byOutcome: { completed: 1, not_started: 3 } });
 });
 

@@ -161,7 +161,8 @@ export class BatchState {
     if (this.input.policy.stopAt.kind !== 'fail_fast') return counts;
     const others = othersIn(counts.byClass);
     const lost = sumOf(this.records, ({ report }) => report?.lost ?? 0);
-    return { ...counts, failed: counts.failed - lost - (others > 0 && patched(byClassPatch) ? others : 0) };
+    const unblamed = (lost > 0 && knowsLosses() ? lost : 0) + (others > 0 && patched(byClassPatch) ? others : 0);
+    return { ...counts, failed: counts.failed - unblamed };
   }
 
   get isQuiet(): boolean {
@@ -380,8 +381,9 @@ export class BatchState {
     const { carried } = this;
     const { canary = 0 } = this.input.policy;
     // These may prove nothing, which the batch decides once all canaries have ended.
+    const isLost = (slot: SourceSlot) => hasFailed(slot) || slot.carried.sourceChange !== null;
     const isUndecided = (record: ChunkRecord) =>
-      !carried.isProven && record.firstIndex < canary && hasFailed(this.slotOf(record));
+      !carried.isProven && record.firstIndex < canary && isLost(this.slotOf(record));
     const ended = Object.values(carried.chunks).filter((one) => one.state === 'ended' && !isUndecided(one));
     carried.folded = sumEndedChunks(carried.folded ? [carried.folded, ...ended] : ended);
     for (const { chunk, firstIndex, items, digest } of ended) {

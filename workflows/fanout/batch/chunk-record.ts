@@ -158,7 +158,7 @@ export function builtReport(
   };
 }
 
-/** Ends a chunk whose items nobody can run: those that have not ended will never start. It gives back its grant. */
+/** Ends a chunk whose items nobody can run: those that have not ended will never start, or are left if they ran. It gives back its grant. */
 export function endUnstarted(record: ChunkRecord): void {
   const never = unfinished(record);
   const isWaiting = record.state === 'waiting';
@@ -170,6 +170,7 @@ export function endUnstarted(record: ChunkRecord): void {
   record.report = {
     ...report,
     running: 0,
+    leftCount: report.leftCount + report.running,
     byOutcome: { ...byOutcome, not_started: (byOutcome.not_started ?? 0) + never },
     budget: { ...budget, reservedSeconds: 0 },
   };

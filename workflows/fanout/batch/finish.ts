@@ -14,9 +14,11 @@ import { sendNotification } from '../../shared/send-notification.js';
 import { endSource } from '../source/end.js';
 import { isHeld } from '../source/source-slot.js';
 import type { BatchState } from './batch-state.js';
+import { endUnstarted } from './chunk-record.js';
 import { outcomeOf } from './end-decision.js';
 
 export async function finish(batch: BatchState): Promise<FanoutResult> {
+  for (const record of batch.records) if (record.state === 'waiting') endUnstarted(record);
   batch.enter('ending');
   const ends = await Promise.all(batch.slots.filter(isHeld).map((slot) => slot.ending ?? endSource(batch, slot)));
   const { ending, seal, unreadable, sourceFailure, sourceLeft } = batch.carried;

@@ -74,8 +74,9 @@ export function streakAfterReport(
   report: Endings,
   { before, isFirst }: { readonly before: Ended | null; readonly isFirst: boolean },
 ): FailureStreak | null {
+  if (streak === null && !report.streak) return null;
   // A chunk of an earlier execution may tell no streak.
-  const failed = (one: Ended | null) => failedIn(one) - (one?.lost ?? 0);
+  const failed = (one: Ended | null) => failedIn(one) - (one?.lost && knowsLosses() ? one.lost : 0);
   const isTold = report.streak !== undefined || failed(report) === failed(before);
   if (isFirst || !isTold) return streak;
   const silent = silentIn(report) - silentIn(before);

@@ -9,7 +9,7 @@ export function holdIfDue(batch: BatchState): void {
   const { streak = null, isProven = false } = carried;
   if (carried.ending !== null || carried.held) return;
   if (streak === null && (isProven || !input.policy.canary)) return;
-  const { canary } = input.policy;
+  const { canary = 0 } = input.policy;
   const endedCanaries = endedCanariesOf(batch.known, batch.records, canary);
   const sourceless = batch.records.filter((record) => hasFailed(batch.slotOf(record)));
   const unrun = isProven ? 0 : unrunCanariesOf(sourceless, canary);
@@ -17,6 +17,10 @@ export function holdIfDue(batch: BatchState): void {
   const isSealed = carried.seal !== null;
   const { counts } = batch;
   const due = holdDue({ streak, counts, endedCanaries, unrunCanaries, isSealed, isProven }, input.policy);
+  // A source that has changed fails once its running items have ended. Its canaries may then prove nothing.
+  const own = batch.ownSlots.map((slot) => slot.carried);
+  const mayFail = own.some((one) => one.sourceChange && !one.hasFailed && one.firstIndex < canary) && knowsLosses();
+  if (due === 'proven' && mayFail) return;
   if (due === 'proven') carried.isProven = true;
   else if (due !== null) {
     const ofSource = { outcome: 'not_started', code: carried.sourceFailure?.code ?? null, count: unrun } as const;

@@ -28,14 +28,14 @@ export async function endSource(batch: BatchState, slot: SourceSlot): Promise<Jo
   const { source, leasedSandboxId } = slot.carried;
   slot.carried.leasedSandboxId = null;
   // Two sources may fork one sandbox.
-  const isShared = batch.slots.some(({ carried }) => carried.leasedSandboxId === leasedSandboxId);
-  if (leasedSandboxId !== null && !isShared) await releaseLease(leasedSandboxId);
+  const isShared = () => batch.slots.some(({ carried }) => carried.leasedSandboxId === leasedSandboxId);
+  if (leasedSandboxId !== null && !isShared()) await releaseLease(leasedSandboxId);
   const how = isOwn(slot) ? slot.carried.end : preparedEnd(batch);
   if (how === undefined) return null;
-  const isUnknown = source === null && slot.carried.preparedSandboxId === null;
-  if (isUnknown && knowsLosses()) await endPreparation(batch, slot, how);
+  const isUnknown = source === null && slot.carried.preparedSandboxId === null && !slot.isTakenOver;
+  const unended = isUnknown && knowsLosses() ? await endPreparation(batch, slot, how) : null;
   const { preparedSandboxId: sandboxId } = slot.carried;
-  if (sandboxId === null) return null;
+  if (sandboxId === null) return unended;
   const job = sourceJob(batch, sandboxId);
   slot.job = job;
   const end = async () => {

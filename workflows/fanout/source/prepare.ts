@@ -19,13 +19,15 @@ import type { JobInput } from '../../../src/protocol/job/job-input.js';
 import { jobSettingsWith } from '../../../src/protocol/job/job-settings-with.js';
 import { workflowTypes } from '../../../src/protocol/messages.js';
 import type { createThenPrompt } from '../../job/create-then-prompt.js';
+import { problemWithin } from '../../job/end/within-time.js';
 import { followProxies, longFollow, lookups } from '../../shared/activity-options.js';
 import { addApiCalls } from '../../shared/count-api-calls.js';
 import { JobTermination, jobError } from '../../shared/job-termination.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
+import { itemEndsInMs } from '../../shared/wait-intervals.js';
 import type { BatchState } from '../batch/batch-state.js';
 import { readLasting, sourceJob } from './caller.js';
-import type { SourceSlot } from './source-slot.js';
+import { knowsLosses, type SourceSlot } from './source-slot.js';
 
 type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;
 
@@ -46,12 +48,12 @@ export async function prepare(batch: BatchState, slot: SourceSlot, source: Prepa
   if (job?.outcome !== 'completed' || !(await exists(batch, job.sandboxId))) {
     await start(batch, input, workflowId);
     job = await awaited(workflowId).catch(async (error: unknown) => {
-      if (batch.carried.ending)
+      // The end of the source ends the job too, within a time limit.
+      if (batch.carried.ending && !knowsLosses())
         takeOver(batch, slot, await CancellationScope.nonCancellable(() => cancelJob(workflowId)));
       throw error;
     });
   }
-  addApiCalls(job.apiCalls);
   takeOver(batch, slot, job);
   if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
   const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
@@ -59,16 +61,22 @@ export async function prepare(batch: BatchState, slot: SourceSlot, source: Prepa
 }
 
 /**
- * Ends what an earlier run or execution has begun to prepare, for a batch that does not obtain the source. Safe to repeat.
+ * Ends what an earlier run or execution has begun to prepare, within a time limit. Safe to repeat.
  * @param end what is to be done with the prepared sandbox; the caller does it
+ * @returns why it did not end, or null
  */
-export async function endPreparation(batch: BatchState, slot: SourceSlot, end: 'stop' | 'delete'): Promise<void> {
-  const { deployment, batchId, resume } = batch.input;
+export async function endPreparation(batch: BatchState, slot: SourceSlot, end: 'stop' | 'delete') {
+  const { deployment, batchId, resume, timing } = batch.input;
   const workflowId = prepareWorkflowId(deployment, batchId, slot.step);
-  const [status] = await lookups.describeWorkflows([workflowId]);
-  // What an earlier execution has stopped as requested may be in use again.
-  const isEarlier = resume !== undefined && status !== 'RUNNING' && (end === 'stop' || status !== 'COMPLETED');
-  if (status !== 'NOT_FOUND' && !isEarlier) takeOver(batch, slot, await cancelJob(workflowId));
+  const step = async () => {
+    const [status] = await lookups.describeWorkflows([workflowId]);
+    // What an earlier execution has stopped as requested may be in use again.
+    const isEarlier = resume !== undefined && status !== 'RUNNING' && (end === 'stop' || status !== 'COMPLETED');
+    if (status !== 'NOT_FOUND' && !isEarlier) takeOver(batch, slot, await cancelJob(workflowId));
+  };
+  const problem = await problemWithin(itemEndsInMs(timing), step, 'The job that prepares it did not end in time.');
+  if (problem) takeOver(batch, slot, { outcome: null, sandboxId: null, error: null, apiCalls: 0, left: [] });
+  return problem;
 }
 
 async function awaited(workflowId: string): Promise<AwaitedJob> {
@@ -106,23 +114,23 @@ async function start(batch: BatchState, input: JobInput, workflowId: string): Pr
 }
 
 async function cancelJob(workflowId: string): Promise<AwaitedJob> {
-  try {
-    await getExternalWorkflowHandle(workflowId).cancel();
-  } catch {
-    // It has just ended.
-  }
+  const job = getExternalWorkflowHandle(workflowId);
+  // It may have just ended.
+  await job.cancel().catch(() => undefined);
   return awaited(workflowId);
 }
 
 /**
  * From now on, the batch must stop or delete the job's sandbox. Also reports everything else that the job left running.
  */
-function takeOver(batch: BatchState, slot: SourceSlot, { outcome, sandboxId, left }: AwaitedJob): void {
+function takeOver(batch: BatchState, slot: SourceSlot, { outcome, sandboxId, left, apiCalls }: AwaitedJob): void {
+  slot.isTakenOver = true;
+  addApiCalls(apiCalls);
   slot.carried.preparedSandboxId = sandboxId;
   batch.leaveOwn(left);
   if (outcome !== null) return;
   const why =
-    'The workflow of the job that prepared it was ended outside sandflow. This sandbox may still run, or a later one with the same name and another number.';
+    'The job that prepared it did not tell how it ended. This sandbox may still run, or a later one with the same name and another number.';
   const { deployment, batchId } = batch.input;
   const own = { execution: executionOf(batch.batchKey), step: slot.step, generation: firstGenerationOf(batch) };
   const sandboxName = ownedSandboxName({ deployment, jobId: batchId, ...own });

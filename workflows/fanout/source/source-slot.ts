@@ -15,6 +15,8 @@ export class SourceSlot<Carried extends CarriedSource = CarriedSource> {
   leasing: CancellationScope | null = null;
   /** True during a renewal: a lease that is granted after its release would stay. */
   isRenewing = false;
+  /** True once the job that prepares the source has ended for this run, which has named what it left. */
+  isTakenOver = false;
   /** Set once the source is being ended; the error if it did not end as requested. */
   ending: Promise<JobError | null> | null = null;
 

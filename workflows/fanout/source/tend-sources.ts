@@ -44,8 +44,9 @@ export function tendSources(batch: BatchState, clocks: CancellationScope): void 
   for (const slot of batch.slots) {
     if (mayEnd(batch, slot) && !isNeeded(slot)) {
       // A resume knows only by looking whether an earlier execution has ended them.
-      if (isHeld(slot) || ends > 0) end(batch, slot);
-      ends -= 1;
+      const mustLook = isOwn(slot) && !isHeld(slot) && slot.carried.end !== undefined;
+      if (!mustLook || ends > 0) end(batch, slot);
+      if (mustLook) ends -= 1;
     } else if (isOwn(slot)) keepLeased(batch, slot, clocks);
   }
   if (carried.ending !== null) return;
