@@ -77,7 +77,8 @@ describe('a prompt that lasts for long', () => {
   });
 
   it('ends its job without a follower when a renewal of the auto-stop is refused', async () => {
-    const job = await handedOver({ ttlSeconds: 8, end: 'keep' });
+    // The auto-stop must not come before the steps below, however busy the machine is.
+    const job = await handedOver({ ttlSeconds: 16, end: 'keep' });
     await endFollower();
     await stand.fault({ kind: 'error', endpoint: 'updateSandbox', status: 403, code: 'forbidden', times: 100 });
     await letGo(stand, await sandboxOf(job));
