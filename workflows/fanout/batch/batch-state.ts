@@ -1,5 +1,5 @@
 /** The state of one batch: its chunks, their grants and reports, and its end. */
-import { patched, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
 import { othersIn } from '../../../src/protocol/failure-class.js';
 import type {
@@ -19,11 +19,10 @@ import { sourceChangedCode } from '../../shared/job-termination.js';
 import { setBudgetLeft } from '../../shared/metrics.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
-import { byClassPatch, knowsHolds } from '../chunk/chunk-state.js';
+import { knowsClasses, knowsHolds, knowsLosses } from '../markers.js';
 import {
   hasFailed,
   isOwn,
-  knowsLosses,
   newOwnSource,
   noSource,
   numberOf,
@@ -155,13 +154,16 @@ export class BatchState {
     return countsOf(this.records, this.outcome !== null);
   }
 
-  /** The counts that `--fail-fast` goes by: without failures that are neither the agent's nor of a setting, nor by a lost source. */
+  /**
+   * The counts that `--fail-fast` goes by: without failures by a lost source, and without those that are neither the
+   * agent's nor of a setting.
+   */
   get judged(): FanoutCounts {
     const { counts } = this;
     if (this.input.policy.stopAt.kind !== 'fail_fast') return counts;
     const others = othersIn(counts.byClass);
     const lost = sumOf(this.records, ({ report }) => report?.lost ?? 0);
-    const unblamed = (lost > 0 && knowsLosses() ? lost : 0) + (others > 0 && patched(byClassPatch) ? others : 0);
+    const unblamed = (lost > 0 && knowsLosses() ? lost : 0) + (others > 0 && knowsClasses() ? others : 0);
     return { ...counts, failed: counts.failed - unblamed };
   }
 

@@ -6,7 +6,7 @@ import type {
   FullGrant,
   KeptReport,
 } from '../../../src/protocol/fanout/batch-parts.js';
-import { knowsLosses } from '../source/source-slot.js';
+import { knowsLosses } from '../markers.js';
 import { sumCounts, sumOf, unfinished } from './counts.js';
 
 export function newRecord({ chunk, firstIndex, items, digest }: ChunkPlace, nowMs: number): ChunkRecord {
@@ -158,7 +158,10 @@ export function builtReport(
   };
 }
 
-/** Ends a chunk whose items nobody can run: those that have not ended will never start, or are left if they ran. It gives back its grant. */
+/**
+ * Ends a chunk whose items nobody can run: those that have not ended will never start, or are left if they ran. It gives
+ * back its grant.
+ */
 export function endUnstarted(record: ChunkRecord): void {
   const never = unfinished(record);
   const isWaiting = record.state === 'waiting';

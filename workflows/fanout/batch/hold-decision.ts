@@ -3,7 +3,7 @@ import type { ChunkPlace, ChunkRecord, ChunkReport, FailureStreak } from '../../
 import type { FanoutPolicy } from '../../../src/protocol/fanout/fanout-input.js';
 import type { BatchHold, FanoutCounts } from '../../../src/protocol/fanout/fanout-progress.js';
 import { streakAfter } from '../failure-streak.js';
-import { knowsLosses } from '../source/source-slot.js';
+import { knowsLosses } from '../markers.js';
 import { endedIn, failedIn, sumOf } from './counts.js';
 
 /**

@@ -1,6 +1,7 @@
 /** Holds a batch whose items fail alike: no further item starts until a person lets it go on, or it ends. */
 import { sendNotification } from '../../shared/send-notification.js';
-import { hasFailed, knowsLosses } from '../source/source-slot.js';
+import { knowsLosses } from '../markers.js';
+import { hasFailed } from '../source/source-slot.js';
 import type { BatchState } from './batch-state.js';
 import { endedCanariesOf, heldText, holdDue, unrunCanariesOf } from './hold-decision.js';
 

@@ -1,5 +1,5 @@
 /** The state of one chunk: its items and its grant. */
-import { CancellationScope, inWorkflowContext, patched } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/addresses/fanout-addresses.js';
 import { type ByClass, classCounts, isOfOthers } from '../../../src/protocol/failure-class.js';
 import type {
@@ -18,7 +18,7 @@ import { sourceChangedCode } from '../../shared/job-termination.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { failureOf, longerStreak } from '../failure-streak.js';
 import { addLeft } from '../left-list.js';
-import { knowsLosses } from '../source/source-slot.js';
+import { knowsClasses, knowsHolds, knowsLosses } from '../markers.js';
 import { accounted, freeSeconds, reservedBy } from './budget.js';
 import { type EndedItem, isFailure, isFreelyTriedAgain, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { type Slot, slotOf, startingItem } from './slot.js';
@@ -27,13 +27,6 @@ import { unendedFork } from './unended-fork.js';
 /** Error code of an item whose workflow was terminated from outside. */
 export const lostItemCode = 'item_lost';
 const unknownFork = 'The item did not say how it ended; this fork, or one of a later try, may still run.';
-/** The marker of chunks and batches that decide by the class of a failure. */
-export const byClassPatch = 'failure-classes';
-/** True if this chunk or batch can be held. Commands may ask for it before the workers know of it. */
-export function knowsHolds(): boolean {
-  // What runs outside of a workflow, as in a property test, replays nothing.
-  return !inWorkflowContext() || patched('held-batches');
-}
 
 export interface SeenItems {
   /** Items whose workflows run. */
@@ -269,7 +262,7 @@ export class ChunkState {
     const { retries } = this.input.policy;
     const mayRetry = after === null && !this.isEnding && this.carried.sourceError === null;
     const { excused = 0 } = item;
-    const isFree = mayRetry && isFreelyTriedAgain(ended, excused, { retries }) && patched(byClassPatch);
+    const isFree = mayRetry && isFreelyTriedAgain(ended, excused, { retries }) && knowsClasses();
     if (mayRetry && (isFree || isTriedAgain(ended, item.retried, { retries }))) {
       item.state = 'waiting';
       item.generation = summary.generation + 1;
@@ -386,7 +379,7 @@ export class ChunkState {
 
 /** True for an item whose failure counts for `--fail-fast`. Earlier versions counted every one. */
 function isBlamed({ outcome, failureClass }: CarriedItem): boolean {
-  return outcome !== null && isFailure(outcome) && !(isOfOthers(failureClass) && patched(byClassPatch));
+  return outcome !== null && isFailure(outcome) && !(isOfOthers(failureClass) && knowsClasses());
 }
 
 function newCarriedChunk({ grant, firstIndex, policy }: ChunkInput, nowMs: number): CarriedChunk {

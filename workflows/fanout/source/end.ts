@@ -10,9 +10,10 @@ import { jobError } from '../../shared/job-termination.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import { releaseLease } from '../../watch/hold-lease.js';
 import type { BatchState } from '../batch/batch-state.js';
+import { knowsLosses } from '../markers.js';
 import { readLasting, sourceJob } from './caller.js';
 import { endPreparation } from './prepare.js';
-import { isOwn, knowsLosses, type SourceSlot } from './source-slot.js';
+import { isOwn, type SourceSlot } from './source-slot.js';
 
 const handOverWithinMs = 60_000;
 

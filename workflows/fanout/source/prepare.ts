@@ -26,8 +26,9 @@ import { JobTermination, jobError } from '../../shared/job-termination.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import { itemEndsInMs } from '../../shared/wait-intervals.js';
 import type { BatchState } from '../batch/batch-state.js';
+import { knowsLosses } from '../markers.js';
 import { readLasting, sourceJob } from './caller.js';
-import { knowsLosses, type SourceSlot } from './source-slot.js';
+import type { SourceSlot } from './source-slot.js';
 
 type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;
 

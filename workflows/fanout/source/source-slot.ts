@@ -1,5 +1,5 @@
 /** One of the sources of a batch, in one run: its own, or one that only some of its chunks name. */
-import { type CancellationScope, inWorkflowContext, patched } from '@temporalio/workflow';
+import type { CancellationScope } from '@temporalio/workflow';
 import { prepareStep, sourceStep } from '../../../src/addresses/addresses.js';
 import type { CarriedSource, ChunkPlace, OwnSource } from '../../../src/protocol/fanout/batch-parts.js';
 import type { SourceCounts } from '../../../src/protocol/fanout/fanout-progress.js';
@@ -26,12 +26,6 @@ export class SourceSlot<Carried extends CarriedSource = CarriedSource> {
   get step(): string {
     return isOwn(this) ? sourceStep(this.carried.number) : prepareStep;
   }
-}
-
-/** False while a run repeats what workers did that knew less of lost sources. */
-export function knowsLosses(): boolean {
-  // What runs outside of a workflow, as in a unit test, replays nothing.
-  return !inWorkflowContext() || patched('lost-sources');
 }
 
 /** True for a source that only some of the chunks name. */

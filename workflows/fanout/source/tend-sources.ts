@@ -14,9 +14,10 @@ import { toJobTermination } from '../../shared/job-termination.js';
 import { type BatchState, cutError } from '../batch/batch-state.js';
 import { endUnstarted } from '../batch/chunk-record.js';
 import { renewLeases } from '../batch/timers.js';
+import { knowsLosses } from '../markers.js';
 import { endSource } from './end.js';
 import { changeSinceEarlier, obtainSource } from './obtain.js';
-import { hasFailed, isHeld, isOwn, knowsLosses, numberOf, type SourceSlot } from './source-slot.js';
+import { hasFailed, isHeld, isOwn, numberOf, type SourceSlot } from './source-slot.js';
 
 /** Obtains the batch's own source in parallel, because items arrive in the meantime. */
 export function obtainMain(batch: BatchState): void {
