@@ -52,8 +52,7 @@ export interface BatchSources {
 /** The options were checked to be compatible. @throws UsageError if an option has a wrong value */
 export function sourcesOf(options: FanoutOptions, parts: PrepareParts): BatchSources {
   const batch = sourceOf(options, parts);
-  const { source: _, snapshot: __, ...others } = options;
-  const prepared = sourceOf(others as FanoutOptions, parts);
+  const prepared = sourceOf({ ...options, source: undefined, snapshot: undefined }, parts);
   /** What the item does not say of its source is as in the batch. */
   const ofWish = ({ source, snapshot, environment, setup }: SourceWish, place: ItemWish['place']): FanoutSource => {
     if (source !== undefined)
@@ -70,7 +69,7 @@ export function sourcesOf(options: FanoutOptions, parts: PrepareParts): BatchSou
     const commands = setup ?? prepared.commands;
     if (from === undefined) return { ...prepared, body: made, commands };
     if (setup) return { ...prepared, body: { ...made, from }, commands };
-    const { setupScript: ___, type: ____, from: _____, ...ofForks } = made;
+    const { setupScript: _, type: __, from: ___, ...ofForks } = made;
     // That of --prepare-type is for sandboxes that are prepared.
     const type = parts.createBody?.type === undefined ? {} : { type: made.type };
     return { kind: 'snapshot', from, body: { ...ofForks, ...type } };
