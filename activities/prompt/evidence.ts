@@ -1,6 +1,7 @@
 /** Searches the history of a sandbox for proof that a prompt was accepted. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
+import type { SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import { endStatuses } from '../../src/contract/workflow-safe/states.js';
 import type { Text } from '../../src/protocol/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
@@ -29,6 +30,8 @@ export interface PromptQuery {
   readonly isOwnSandbox: boolean;
   /** True if nobody can have prompted in the sandbox yet: it was created for this prompt. Default: false. */
   readonly isFirst?: boolean;
+  /** The state that the sandbox was forked from for this prompt, so that only the history of its source can be in it. */
+  readonly firstOfFork?: SourceState;
   /** When the sandbox was created: older events belong to the source of the fork. Null if unknown. */
   readonly sandboxMadeAt: string | null;
 }

@@ -7,6 +7,7 @@ import { type SandboxClient, UnexpectedResponseError } from '../../src/client/in
 import { isMissing, isUnreadable } from '../../src/client/missing.js';
 import type { PromptBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.js';
+import type { SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import { bytesOf, type Text } from '../../src/protocol/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
@@ -44,6 +45,21 @@ function unreadHistory(error: unknown): HistoryBefore {
   return { ...emptyHistory, unread: true };
 }
 
+/** The most states that are remembered: a batch has at most a thousand sources. */
+const maxEmptyForks = 1_000;
+
+/** The states whose forks begin without prompts, as one of them has shown: all forks of a state begin alike. */
+function createEmptyForks() {
+  const known = new Set<string>();
+  return {
+    has: (state: SourceState) => known.has(JSON.stringify(state)),
+    add(state: SourceState): void {
+      if (known.size >= maxEmptyForks) known.clear();
+      known.add(JSON.stringify(state));
+    },
+  };
+}
+
 /** Time limit of the reads before the prompt is sent. They must leave time for the call. */
 const recordTimeoutMs = 8_000;
 /** Of the record once Temporal has the intent, in ms. A store that hangs must not cost what is known otherwise. */
@@ -57,13 +73,16 @@ const briefly = { withinMs: 3_000 };
  */
 export function sendPromptActivity(client: SandboxClient, results: ResultStore) {
   const records = createPromptRecords(results);
+  const emptyForks = createEmptyForks();
   return async function sendPrompt(input: SendPromptInput): Promise<PromptEvidence> {
     const { query, body } = input;
     const { sandboxId, recordKey } = query;
     const attempt = currentAttempt();
     const by = makerOf();
-    // No earlier call can have prompted in this sandbox, so there is nothing to read.
-    const isEmpty = query.isFirst === true && attempt.attempt === 1;
+    // No earlier call can have prompted in this sandbox, so there is no record, and only a fork can have a history.
+    const { isFirst = false, firstOfFork } = attempt.attempt === 1 ? query : {};
+    const isNew = isFirst || firstOfFork !== undefined;
+    const isEmpty = isFirst || (firstOfFork !== undefined && emptyForks.has(firstOfFork));
     let prompt = '';
     return sendOnce<PromptEvidence, PromptRecord>({
       endpoint: 'sendPrompt',
@@ -72,13 +91,14 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
       noEvidence: query.isOwnSandbox
         ? `the history of ${sandboxId} does not show it`
         : `the history of ${sandboxId} is no proof, because it also has the prompts of others`,
-      earlier: async () => (isEmpty ? { was: 'not_sent' } : whatOthersDid(input, by, records)),
+      earlier: async () => (isNew ? { was: 'not_sent' } : whatOthersDid(input, by, records)),
       async before() {
         prompt = await readText(results, body.prompt);
         const { previousRecordKey } = query;
         const previous = previousRecordKey === undefined ? null : await records.read(previousRecordKey);
         const options = { attempt, timeoutMs: recordTimeoutMs, previous };
         const history = isEmpty ? emptyHistory : await readQueuedPrompts(client, query, options).catch(unreadHistory);
+        if (firstOfFork && history.queued.length === 0 && !history.unread) emptyForks.add(firstOfFork);
         return { ...recordOf(history, previous), by };
       },
       store: (record, { recorded, withinMs }) => records.write(recordKey, record, { after: recorded, withinMs }),

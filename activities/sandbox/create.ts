@@ -10,7 +10,7 @@ import { type Attempt, repeatable } from '../retry/attempt.js';
 import { createIdempotently, type KeyedCall, type KeyedSandbox } from '../retry/keyed-create.js';
 import { sendRecorded } from '../retry/recorded-call.js';
 import { readText } from '../store/texts.js';
-import { sourceChange } from './source-state.js';
+import { createSharedSourceReads } from './source-state.js';
 
 /** A sandbox that started from a source. */
 export interface StartedSandbox extends KeyedSandbox {
@@ -49,6 +49,7 @@ export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, ItemCall {
  * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the create took effect
  */
 export function createSandboxActivity(client: SandboxClient, results: ResultStore) {
+  const withSourceChange = createSourceComparison(client);
   return async function createSandbox(input: CreateSandboxInput): Promise<StartedSandbox> {
     const { idempotencyKey } = input;
     return repeatable(async (attempt) => {
@@ -62,7 +63,7 @@ export function createSandboxActivity(client: SandboxClient, results: ResultStor
           { client, attempt, endpoint: 'createSandbox', send: make },
         );
       };
-      return withSourceChange(await sendRecorded(input, { results, send }), input, { client, attempt });
+      return withSourceChange(await sendRecorded(input, { results, send }), input, attempt);
     });
   };
 }
@@ -72,6 +73,7 @@ export function createSandboxActivity(client: SandboxClient, results: ResultStor
  * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the fork took effect
  */
 export function forkSandboxActivity(client: SandboxClient, results: ResultStore) {
+  const withSourceChange = createSourceComparison(client);
   return async function forkSandbox(input: ForkSandboxInput): Promise<StartedSandbox> {
     const { sandboxId, idempotencyKey } = input;
     return repeatable(async (attempt) => {
@@ -82,21 +84,21 @@ export function forkSandboxActivity(client: SandboxClient, results: ResultStore)
           { client, attempt, endpoint: 'forkSandbox', sourceId: sandboxId, send: make },
         );
       };
-      return withSourceChange(await sendRecorded(input, { results, send }), input, { client, attempt });
+      return withSourceChange(await sendRecorded(input, { results, send }), input, attempt);
     });
   };
 }
 
-/** A failed read must not look like a failed create. The workflow then reads the source itself. */
-async function withSourceChange(
-  made: KeyedSandbox,
-  { startsFrom }: ItemCall,
-  { client, attempt }: { readonly client: SandboxClient; readonly attempt: Attempt },
-): Promise<StartedSandbox> {
-  if (startsFrom === undefined) return made;
-  try {
-    return { ...made, sourceChange: await sourceChange(client, attempt, startsFrom) };
-  } catch {
-    return made;
-  }
+/** @returns a function that adds to what a call has made why it may not have started from the wanted state */
+function createSourceComparison(client: SandboxClient) {
+  const readSourceChange = createSharedSourceReads(client);
+  return async (made: KeyedSandbox, { startsFrom }: ItemCall, attempt: Attempt): Promise<StartedSandbox> => {
+    if (startsFrom === undefined) return made;
+    try {
+      return { ...made, sourceChange: await readSourceChange(attempt, startsFrom) };
+    } catch {
+      // A failed read must not look like a failed create. The workflow then reads the source itself.
+      return made;
+    }
+  };
 }

@@ -18,24 +18,44 @@ export function createSourceReads(client: SandboxClient) {
 
     /** Why a fork that was answered before this call may not have started from this state; null if it has. */
     readSourceChange: (state: SourceState): Promise<string | null> =>
-      repeatable((attempt) => sourceChange(client, attempt, state)),
+      repeatable(({ call }) => call((signal) => sourceChange(client, state, { signal }))),
   };
 }
 
+/** Forks of a state that are answered within this time share one read of their source, in ms. */
+const sharedWithinMs = 100;
+
 /**
- * A source hardly ever returns to an earlier state. So if it is still in this state after a fork was answered, the fork
- * started from this state.
+ * A source hardly ever returns to an earlier state. So if a read that begins after a fork was answered shows this state,
+ * the fork started from it. The read serves all forks that were answered before it.
+ * @returns a function that reads why the source is not in a state; null if it is
  */
-export async function sourceChange(
+export function createSharedSourceReads(client: SandboxClient) {
+  const next = new Map<string, Promise<string | null>>();
+  return ({ call }: Pick<Attempt, 'call'>, state: SourceState): Promise<string | null> => {
+    const key = JSON.stringify(state);
+    // The signal of one fork must not end the read of the others.
+    const read = async () => {
+      await new Promise((resolve) => setTimeout(resolve, sharedWithinMs));
+      next.delete(key);
+      return sourceChange(client, state);
+    };
+    const shared = next.get(key) ?? call(read);
+    next.set(key, shared);
+    return shared;
+  };
+}
+
+async function sourceChange(
   client: SandboxClient,
-  { call }: Pick<Attempt, 'call'>,
   state: SourceState,
+  options: { readonly signal?: AbortSignal } = {},
 ): Promise<string | null> {
   const { sandboxId } = state;
   if (state.kind === 'sandbox') {
-    const answer = await orNullWhenMissing(call((signal) => client.getSandbox(sandboxId, { signal })));
+    const answer = await orNullWhenMissing(client.getSandbox(sandboxId, options));
     return changeOfSandbox(state, answer && sandboxView(answer.sandbox));
   }
-  const answer = await orNullWhenMissing(call((signal) => client.listSandboxSnapshots(sandboxId, { signal })));
+  const answer = await orNullWhenMissing(client.listSandboxSnapshots(sandboxId, options));
   return changeOfSnapshot(state, answer?.snapshots.map(({ id, name = null }) => ({ id, name })) ?? null);
 }

@@ -114,7 +114,7 @@ export function encryptResults(
 
     find: (key) => store.find(nameOf(key)),
 
-    list: (folder) => store.list(folder),
+    list: (folder, options) => store.list(folder, options),
 
     checkWritable: async () => store.checkWritable?.(),
 

@@ -42,15 +42,17 @@ function callOf(sending: Sending): { readonly summary: string; readonly input: S
   const { step, query, earlier } = sending;
   const { conversationId } = query;
   const body = { ...step, ...(conversationId === null ? { new: true } : { conversationId }) };
-  const isFirst = isFirstOfSandbox(sending) ? { isFirst: true } : {};
-  return { summary: promptSummary(step.prompt), input: { query: { ...query, ...isFirst }, body, earlier } };
+  return { summary: promptSummary(step.prompt), input: { query: { ...query, ...firstOf(sending) }, body, earlier } };
 }
 
-/** True if this run has just created the sandbox, and no call can have prompted in it. */
-function isFirstOfSandbox({ job, index, earlier, mayBeSent }: Sending): boolean {
+/** What the sandbox can hold if this run has just made it, and no call can have prompted in it. */
+function firstOf({ job, index, earlier, mayBeSent }: Sending): Pick<PromptQuery, 'isFirst' | 'firstOfFork'> {
+  const { source, origin } = job.input;
   const { isFound, isShared } = job.carried;
-  const isOwn = job.input.source.kind === 'create' && !isFound && !isShared && !wasReset(job.carried);
-  return isOwn && index === 0 && earlier === 'ask_record' && !mayBeSent;
+  const isMade = source.kind !== 'existing' && !isFound && !isShared && !wasReset(job.carried);
+  if (!isMade || index !== 0 || earlier !== 'ask_record' || mayBeSent) return {};
+  if (source.kind === 'create') return { isFirst: true };
+  return origin?.startsFrom ? { firstOfFork: origin.startsFrom } : {};
 }
 
 export async function send(sending: Sending): Promise<Sent> {
