@@ -173,9 +173,12 @@ function itemToEnd({ job, times }: ItemResult, told: Omit<ItemToEnd, 'sandboxId'
   return { ...told, sandboxId, running };
 }
 
+/** The most items whose results are read at once: a store may be far away, and a result as long as the answers. */
+export const itemsAtOnce = 8;
+
 /**
  * Yields the newest result of every submitted item of a batch, in the order of the batch, as in `results.jsonl`. Works
- * also while the batch runs. Reads one item at a time, so that the size of the batch does not matter. Writes nothing.
+ * also while the batch runs. Reads a few items at a time, so that the size of the batch does not matter. Writes nothing.
  * If another version wrote a result, `unreadable` says so.
  * @param store the result store that the batch's workers write to
  * @example
@@ -187,9 +190,10 @@ function itemToEnd({ job, times }: ItemResult, told: Omit<ItemToEnd, 'sandboxId'
 export async function* fanoutItemResults(store: ResultStore, place: FanoutPlace): AsyncGenerator<ItemResult> {
   for (const object of (await storedChunks(store, place)).values()) {
     const { items, firstIndex } = await readStoredJson<StoredChunk>(store, object.ref);
-    for (const [at, item] of items.entries()) {
-      const index = firstIndex + at;
-      yield await newestResult(store, place, notStarted(place.batchId, index, item));
+    for (let at = 0; at < items.length; at += itemsAtOnce) {
+      const some = items.slice(at, at + itemsAtOnce);
+      const results = some.map((item, next) => notStarted(place.batchId, firstIndex + at + next, item));
+      yield* await Promise.all(results.map((without) => newestResult(store, place, without)));
     }
   }
 }
