@@ -63,7 +63,7 @@ beforeAll(async () => {
   stack = up();
   const end = await Promise.race([untilReady(), stack.ended]);
   // Another test may take a port between its choice and its use. The next start chooses another.
-  if (end && /port \d+ is in use/.test(end.stderr)) stack = up();
+  if (end && /port \d+ is (already )?in use/i.test(end.stderr)) stack = up();
   await untilReady();
 });
 afterAll(() => bench.cli.close());
