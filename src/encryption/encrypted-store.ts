@@ -114,7 +114,7 @@ export function encryptResults(
 
     find: (key) => store.find(nameOf(key)),
 
-    list: (folder, options) => store.list(folder, options),
+    list: (folder) => store.list(folder),
 
     checkWritable: async () => store.checkWritable?.(),
 

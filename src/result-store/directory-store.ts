@@ -114,15 +114,15 @@ export function createDirectoryStore(directory: string): CopiedStore {
   }
 
   /** The keys that begin with `start`, those of interrupted writes too. */
-  async function* keysFrom(start: string, { shallow = false } = {}): AsyncGenerator<string> {
+  async function* keysFrom(start: string): AsyncGenerator<string> {
     const folder = start.slice(0, Math.max(0, start.lastIndexOf('/')));
     const path = folder === '' ? root : locate(folder);
     if ((await isWithoutLinks(path).catch(nullIfMissing)) === false) throw outside();
     for await (const entry of (await opendir(path).catch(nullIfMissing)) ?? []) {
       const key = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (!key.startsWith(start)) continue;
-      if (entry.isFile()) yield key;
-      else if (entry.isDirectory() && !shallow) yield* keysFrom(`${key}/`);
+      if (entry.isDirectory()) yield* keysFrom(`${key}/`);
+      else if (entry.isFile()) yield key;
     }
   }
 
@@ -181,9 +181,9 @@ export function createDirectoryStore(directory: string): CopiedStore {
       return checkFolder(dirname(locate(key))).then(() => refOf(key), nullIfMissing);
     },
 
-    async list(folder, options) {
+    async list(folder) {
       const keys: string[] = [];
-      for await (const key of keysFrom(folder && `${folder}/`, options)) keys.push(key);
+      for await (const key of keysFrom(folder && `${folder}/`)) keys.push(key);
       return keys.filter((key) => !isTemporary(key)).map((key) => ({ key, ref: refOf(key) }));
     },
 

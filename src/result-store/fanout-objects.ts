@@ -61,7 +61,7 @@ export function readSeal(store: ResultStore, place: FanoutPlace): Promise<SealRe
 
 /** The results of an item's generations, oldest first. Empty if no generation has ended. */
 export async function itemGenerations(store: ResultStore, place: FanoutPlace, index: number): Promise<ListedObject[]> {
-  const objects = await itemResultObjects(store, place, { folder: fanoutPlaces(place).item(index), shallow: true });
+  const objects = await itemResultObjects(store, place, fanoutPlaces(place).item(index));
   return objects.sort((a, b) => generationOf(a) - generationOf(b));
 }
 
@@ -74,15 +74,10 @@ const generationOf = ({ key }: ListedObject) => Number(/(\d+)\.json$/.exec(key)?
 export async function itemResultObjects(
   store: Pick<ResultStore, 'list'>,
   place: FanoutPlace,
-  {
-    folder = fanoutPlaces(place).items,
-    shallow = false,
-  }: { readonly folder?: string; readonly shallow?: boolean } = {},
+  folder: string = fanoutPlaces(place).items,
 ): Promise<ListedObject[]> {
   const { items } = fanoutPlaces(place);
-  return (await store.list(folder, { shallow })).filter(({ key }) =>
-    /^\/\d+\/\d+\.json$/.test(key.slice(items.length)),
-  );
+  return (await store.list(folder)).filter(({ key }) => /^\/\d+\/\d+\.json$/.test(key.slice(items.length)));
 }
 
 /**

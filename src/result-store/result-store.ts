@@ -55,9 +55,8 @@ export interface ResultStore {
   /**
    * Lists the objects whose keys begin with `folder` and a slash, in no particular order. The list is empty if there is
    * no such folder. An empty `folder` lists all objects.
-   * @param options.shallow true if the caller needs no objects of folders in it; a store may list them too. Default: false
    */
-  list(folder: string, options?: { readonly shallow?: boolean }): Promise<readonly ListedObject[]>;
+  list(folder: string): Promise<readonly ListedObject[]>;
   /**
    * A worker calls this at its start, so that a store that it cannot write to is not found only when a job has results.
    * Omitted: the worker starts without a check.
