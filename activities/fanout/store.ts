@@ -21,7 +21,6 @@ import { lacksAnswer, missingFilesOf, shortfallOf } from '../../src/protocol/sho
 import {
   type FanoutPlace,
   fanoutItemResults,
-  itemsAtOnce,
   readChanged,
   readChunk,
   readKnownItem,
@@ -196,12 +195,10 @@ export function createFanoutStore(results: ResultStore) {
     async addItemEndings(endings: readonly ItemEnding[]): Promise<void> {
       await withHeartbeat(() =>
         whileAttemptLives(async (signal) => {
-          const add = async (ending: ItemEnding) => {
+          for (const ending of endings) {
             const stored = await findStoredJson<ItemResult>(results, ending.key);
             if (stored) await results.put(ending.key, storedJson(withEnding(stored, ending)), { signal });
-          };
-          for (let at = 0; at < endings.length; at += itemsAtOnce)
-            await Promise.all(endings.slice(at, at + itemsAtOnce).map(add));
+          }
         }),
       );
     },

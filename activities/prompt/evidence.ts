@@ -100,8 +100,10 @@ export async function readQueuedPrompts(
   const { previous, ...calling } = options;
   for (let reads = 1; ; reads += 1) {
     let unreadRows = 0;
-    const onUnread = ({ rows }: UnreadHistory) => {
+    let isPart = false;
+    const onUnread = ({ rows, isCut }: UnreadHistory) => {
       unreadRows += rows;
+      isPart ||= rows > 0 || isCut;
     };
     const reading = { ...calling, conversationId: query.conversationId, onUnread };
     const { since, events } = await readFrom(client, query.sandboxId, reading, previous?.rest ?? null);
@@ -109,7 +111,7 @@ export async function readQueuedPrompts(
     // matches no prompt, so it does no harm.
     if (unreadRows === 0 || reads === recordReads) {
       const queued = events.filter(({ type }) => type === 'prompt.queued');
-      return { since, rest: unreadRows === 0 ? (restOf(events) ?? since) : since, queued };
+      return { since, rest: unreadRows === 0 ? (restOf(events) ?? since) : since, queued, isPart };
     }
   }
 }
@@ -154,7 +156,7 @@ export function newPrompts(
   return newTo(record, queued).filter((event) => {
     if (!isQueued(event, text)) return false;
     if (event.promptId != null && knownPromptIds.includes(event.promptId)) return false;
-    if (record === null && Date.parse(event.createdAt ?? '') < madeAtMs) return false;
+    if (Date.parse(event.createdAt ?? '') < madeAtMs) return false;
     const of = event.conversationId ?? null;
     if (of === null) return true;
     return conversationId === null ? begun.has(event) && !knownConversationIds.includes(of) : of === conversationId;

@@ -49,6 +49,8 @@ export interface PromptRecord {
 export interface HistoryBefore extends Pick<PromptRecord, 'since' | 'rest' | 'unread'> {
   /** The events that queued a prompt, oldest first. */
   readonly queued: readonly SandboxHistoryEvent[];
+  /** There are events that could not be read. */
+  readonly isPart?: boolean;
 }
 
 export interface PromptRecords {
@@ -87,7 +89,7 @@ export function createPromptRecords(results: ResultStore): PromptRecords {
  * answer may contain events up to `since`. For example, a service may ignore where a read begins.
  */
 export function recordOf(
-  { queued, since, rest, ...unread }: HistoryBefore,
+  { queued, since, rest, isPart: _, ...unread }: HistoryBefore,
   previous: Pick<PromptRecord, 'seen' | 'seenAll'> | null,
 ): Omit<PromptRecord, 'by'> {
   const seen = [...new Set([...(previous?.seen ?? []), ...queued.map(({ id }) => digestOf(id))])];

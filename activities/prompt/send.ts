@@ -98,7 +98,9 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
         const previous = previousRecordKey === undefined ? null : await records.read(previousRecordKey);
         const options = { attempt, timeoutMs: recordTimeoutMs, previous };
         const history = isEmpty ? emptyHistory : await readQueuedPrompts(client, query, options).catch(unreadHistory);
-        if (firstOfFork && history.queued.length === 0 && !history.unread) emptyForks.add(firstOfFork);
+        const { queued, unread, isPart } = history;
+        const isWhole = !unread && !isPart && query.conversationId === null;
+        if (firstOfFork && isWhole && queued.length === 0) emptyForks.add(firstOfFork);
         return { ...recordOf(history, previous), by };
       },
       store: (record, { recorded, withinMs }) => records.write(recordKey, record, { after: recorded, withinMs }),

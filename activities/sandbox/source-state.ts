@@ -1,5 +1,5 @@
 /** Reads from which state a fork starts. */
-import type { SandboxClient } from '../../src/client/index.js';
+import type { CallOptions, SandboxClient } from '../../src/client/index.js';
 import { orNullWhenMissing } from '../../src/client/missing.js';
 import { changeOfSandbox, changeOfSnapshot, type SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
@@ -24,6 +24,8 @@ export function createSourceReads(client: SandboxClient) {
 
 /** Forks of a state that are answered within this time share one read of their source, in ms. */
 const sharedWithinMs = 100;
+/** Time limit of a shared read, in ms: a worker that shuts down waits for it. */
+const sharedTimeoutMs = 8_000;
 
 /**
  * A source hardly ever returns to an earlier state. So if a read that begins after a fork was answered shows this state,
@@ -38,7 +40,7 @@ export function createSharedSourceReads(client: SandboxClient) {
     const read = async () => {
       await new Promise((resolve) => setTimeout(resolve, sharedWithinMs));
       next.delete(key);
-      return sourceChange(client, state);
+      return sourceChange(client, state, { timeoutMs: sharedTimeoutMs });
     };
     const shared = next.get(key) ?? call(read);
     next.set(key, shared);
@@ -49,7 +51,7 @@ export function createSharedSourceReads(client: SandboxClient) {
 async function sourceChange(
   client: SandboxClient,
   state: SourceState,
-  options: { readonly signal?: AbortSignal } = {},
+  options: CallOptions = {},
 ): Promise<string | null> {
   const { sandboxId } = state;
   if (state.kind === 'sandbox') {

@@ -169,7 +169,7 @@ function itemToEnd({ job, times }: ItemResult, told: Omit<ItemToEnd, 'sandboxId'
 }
 
 /** The most items whose results are read at once: a store may be far away, and a result as long as the answers. */
-export const itemsAtOnce = 8;
+const itemsAtOnce = 8;
 
 /**
  * Yields the newest result of every submitted item of a batch, in the order of the batch, as in `results.jsonl`. Works

@@ -26,7 +26,7 @@ describe('the history of a fork before its first prompt', () => {
     const client = { sendPrompt: accepted, listEvents: read } as never as SandboxClient;
     const results = { put: async () => undefined, find: async () => null } as never as ResultStore;
     const activity = sendPromptActivity(client, results);
-    return async (firstOfFork: SourceState, number = 1) => {
+    return async (firstOfFork: SourceState, number = 1, conversationId: string | null = null) => {
       const info = {
         ...{ attempt: number, activityId: '1', workflowExecution: { runId: 'run' } },
         ...{ startToCloseTimeoutMs: 60_000, currentAttemptScheduledTimestampMs: Date.now() },
@@ -36,7 +36,7 @@ describe('the history of a fork before its first prompt', () => {
         client: { activity: { heartbeat: async () => undefined } },
       };
       const query: SendPromptInput['query'] = {
-        ...{ sandboxId: 'bx_33333333', conversationId: null, knownPromptIds: [], knownConversationIds: [] },
+        ...{ sandboxId: 'bx_33333333', conversationId, knownPromptIds: [], knownConversationIds: [] },
         ...{ recordKey: 'k', isOwnSandbox: true, firstOfFork, sandboxMadeAt: null },
       };
       const before = read.mock.calls.length;
@@ -59,6 +59,11 @@ describe('the history of a fork before its first prompt', () => {
   it('is read each time if forks begin with the prompts of their source', async () => {
     const isReadFor = service(() => [old]);
     expect([await isReadFor(state()), await isReadFor(state())]).toEqual([true, true]);
+  });
+
+  it('is read although one conversation of another fork had no prompts', async () => {
+    const isReadFor = service(() => []);
+    expect([await isReadFor(state(), 1, 'conv_1'), await isReadFor(state())]).toEqual([true, true]);
   });
 
   it('is read by a later attempt, because the earlier one may have prompted', async () => {

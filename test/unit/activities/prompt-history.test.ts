@@ -163,11 +163,11 @@ describe('evidence that a prompt was accepted', () => {
     );
   });
 
-  it('is not older than the fork if there is no record', () => {
-    const old = queued('a', 'prm_1');
+  it.each([0, 1])('is not older than the fork, with a record of %i events', (before) => {
+    const [other, old] = [queued('b', 'prm_0'), queued('a', 'prm_1', { conversationId: 'conv_2' })];
     const sandboxMadeAt = new Date(Date.parse(old.createdAt ?? '') + 1).toISOString();
-    expect(found([old], { sandboxMadeAt })).toEqual([]);
-    expect(found([old], { sandboxMadeAt: old.createdAt })).toEqual(['prm_1']);
+    expect(found([other, old], { sandboxMadeAt }, before)).toEqual([]);
+    expect(found([other, old], { sandboxMadeAt: old.createdAt }, before)).toEqual(['prm_1']);
   });
 });
 

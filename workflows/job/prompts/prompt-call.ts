@@ -11,7 +11,7 @@ import { cancelEarlyTimers } from '../../shared/shared-timer.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
 import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
-import { wasReset } from '../was-reset.js';
+import { mayBeOfEarlierRun } from '../was-reset.js';
 import { followSettings } from './follow-settings.js';
 import { recordAccepted } from './record-accepted.js';
 
@@ -48,8 +48,7 @@ function callOf(sending: Sending): { readonly summary: string; readonly input: S
 /** What the sandbox can hold if this run has just made it, and no call can have prompted in it. */
 function firstOf({ job, index, earlier, mayBeSent }: Sending): Pick<PromptQuery, 'isFirst' | 'firstOfFork'> {
   const { source, origin } = job.input;
-  const { isFound, isShared } = job.carried;
-  const isMade = source.kind !== 'existing' && !isFound && !isShared && !wasReset(job.carried);
+  const isMade = source.kind !== 'existing' && !job.carried.isShared && !mayBeOfEarlierRun(job);
   if (!isMade || index !== 0 || earlier !== 'ask_record' || mayBeSent) return {};
   if (source.kind === 'create') return { isFirst: true };
   return origin?.startsFrom ? { firstOfFork: origin.startsFrom } : {};
