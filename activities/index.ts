@@ -27,7 +27,7 @@ import { watchRunningActivity } from './prompt/watch-running.js';
 import type { YoungFollowOptions } from './retry/attempt.js';
 import type { RotateOptions } from './retry/rotate.js';
 import { createCommandActivities } from './sandbox/commands.js';
-import { createSandboxActivity, forkSandboxActivity } from './sandbox/create.js';
+import { createSandboxActivities } from './sandbox/create.js';
 import { createDiffActivities } from './sandbox/diff.js';
 import { createDownloads } from './sandbox/download.js';
 import { createFileActivities } from './sandbox/files.js';
@@ -84,6 +84,7 @@ export function createActivities(dependencies: ActivityDependencies) {
   const secrets = secretsOrRefusal(dependencies.secrets);
   return {
     ...createReads(client),
+    ...createSandboxActivities(client, results),
     ...createWrites(client),
     ...createFileActivities(client, results),
     ...createDownloads(client, results),
@@ -105,8 +106,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     describeWorkflows,
     readStopRequest,
     sendScheduledItems: sendScheduledItemsActivity(results),
-    createSandbox: createSandboxActivity(client, results),
-    forkSandbox: forkSandboxActivity(client, results),
     createApiKey: createApiKeyActivity(client, secrets, rotation),
     createWebhook: createWebhookActivity(client, secrets, rotation),
     updateEnvironment: updateEnvironmentActivity(client, secrets),
@@ -139,7 +138,7 @@ export type SandflowActivities = ReturnType<typeof createActivities>;
 export function createForkActivities(dependencies: Pick<ActivityDependencies, 'client' | 'results'>) {
   requireOptions(dependencies, { client: 'an object', results: 'an object' });
   const { client, results } = dependencies;
-  return { createSandbox: createSandboxActivity(client, results), forkSandbox: forkSandboxActivity(client, results) };
+  return createSandboxActivities(client, results);
 }
 
 /** The activities of the task queue for forks. */

@@ -18,87 +18,81 @@ export interface StartedSandbox extends KeyedSandbox {
   readonly sourceChange?: string | null;
 }
 
-interface ItemCall {
+/** The parts of both calls. */
+interface NewSandboxCall extends Omit<KeyedCall, 'name'> {
+  /** Derived from the execution chain, the step and the generation; never random. */
+  readonly idempotencyKey: string;
   /** Key of the record of this call in the result store, for items of batches. Default: no record. */
   readonly record?: string;
   /** The state that the sandbox must start from, for items of batches. Default: any. */
   readonly startsFrom?: SourceState;
 }
 
-export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, ItemCall {
+export interface CreateSandboxInput extends NewSandboxCall {
   /** The same bytes in every attempt, because it comes from the history. `name` contains the id of the owner. */
   readonly body: Omit<CreateSandboxBody, 'setupScript'> & {
     readonly name: string;
     readonly setupScript?: Text;
   } & OtherFields;
-  /** Derived from the execution chain, the step and the generation; never random. */
-  readonly idempotencyKey: string;
 }
 
-export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, ItemCall {
+export interface ForkSandboxInput extends NewSandboxCall {
   /** Id of the sandbox to fork. */
   readonly sandboxId: string;
-  /** The same bytes in every attempt, because it comes from the history. `name` contains the id of the owner. */
+  /** As that of a create. */
   readonly body: ForkBody & { readonly name: string } & OtherFields;
-  /** Derived from the execution chain, the step and the generation; never random. */
-  readonly idempotencyKey: string;
 }
 
-/**
- * Creates a sandbox. Safe to repeat: see `createIdempotently`.
- * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the create took effect
- */
-export function createSandboxActivity(client: SandboxClient, results: ResultStore) {
-  const withSourceChange = createSourceComparison(client);
-  return async function createSandbox(input: CreateSandboxInput): Promise<StartedSandbox> {
-    const { idempotencyKey } = input;
-    return repeatable(async (attempt) => {
-      const send = async (call: CreateSandboxInput) => {
-        const { setupScript, ...rest } = call.body;
-        const body = setupScript === undefined ? rest : { ...rest, setupScript: await readText(results, setupScript) };
-        const timeoutMs = timeToSend(bytesOf(setupScript ?? ''));
-        const make = (signal: AbortSignal) => client.createSandbox(body, { idempotencyKey, signal, timeoutMs });
-        return createIdempotently(
-          { ...call, name: body.name },
-          { client, attempt, endpoint: 'createSandbox', send: make },
-        );
-      };
-      return withSourceChange(await sendRecorded(input, { results, send }), input, attempt);
-    });
-  };
-}
-
-/**
- * Forks a sandbox. Safe to repeat: see `createIdempotently`.
- * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the fork took effect
- */
-export function forkSandboxActivity(client: SandboxClient, results: ResultStore) {
-  const withSourceChange = createSourceComparison(client);
-  return async function forkSandbox(input: ForkSandboxInput): Promise<StartedSandbox> {
-    const { sandboxId, idempotencyKey } = input;
-    return repeatable(async (attempt) => {
-      const send = (call: ForkSandboxInput) => {
-        const make = (signal: AbortSignal) => client.forkSandbox(sandboxId, call.body, { idempotencyKey, signal });
-        return createIdempotently(
-          { ...call, name: call.body.name },
-          { client, attempt, endpoint: 'forkSandbox', sourceId: sandboxId, send: make },
-        );
-      };
-      return withSourceChange(await sendRecorded(input, { results, send }), input, attempt);
-    });
-  };
-}
-
-/** @returns a function that adds to what a call has made why it may not have started from the wanted state */
-function createSourceComparison(client: SandboxClient) {
+/** Both share reads of their sources. */
+export function createSandboxActivities(client: SandboxClient, results: ResultStore) {
   const readSourceChange = createSharedSourceReads(client);
-  return async (made: KeyedSandbox, { startsFrom }: ItemCall, attempt: Attempt): Promise<StartedSandbox> => {
-    if (startsFrom === undefined) return made;
+
+  /** Makes a call, and adds why the sandbox may not have started from the wanted state. */
+  async function started<Call extends NewSandboxCall & { readonly body: object }>(
+    attempt: Attempt,
+    input: Call,
+    send: (call: Call) => Promise<KeyedSandbox>,
+  ): Promise<StartedSandbox> {
+    const made = await sendRecorded(input, { results, send });
+    if (input.startsFrom === undefined) return made;
     try {
-      return { ...made, sourceChange: await readSourceChange(attempt, startsFrom) };
+      return { ...made, sourceChange: await readSourceChange(attempt, input.startsFrom) };
     } catch {
       // A failed read must not look like a failed create. The workflow then reads the source itself.
       return made;
     }
+  }
+
+  return {
+    /**
+     * Creates a sandbox. Safe to repeat: see `createIdempotently`.
+     * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the create took effect
+     */
+    createSandbox: (input: CreateSandboxInput): Promise<StartedSandbox> =>
+      repeatable((attempt) =>
+        started(attempt, input, async (call) => {
+          const { idempotencyKey } = call;
+          const { setupScript, ...rest } = call.body;
+          const body =
+            setupScript === undefined ? rest : { ...rest, setupScript: await readText(results, setupScript) };
+          const timeoutMs = timeToSend(bytesOf(setupScript ?? ''));
+          const send = (signal: AbortSignal) => client.createSandbox(body, { idempotencyKey, signal, timeoutMs });
+          return createIdempotently({ ...call, name: body.name }, { client, attempt, endpoint: 'createSandbox', send });
+        }),
+      ),
+
+    /**
+     * Forks a sandbox. Safe to repeat: see `createIdempotently`.
+     * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the fork took effect
+     */
+    forkSandbox: (input: ForkSandboxInput): Promise<StartedSandbox> =>
+      repeatable((attempt) =>
+        started(attempt, input, (call) => {
+          const { sandboxId: sourceId, body, idempotencyKey } = call;
+          const send = (signal: AbortSignal) => client.forkSandbox(sourceId, body, { idempotencyKey, signal });
+          const options = { client, attempt, endpoint: 'forkSandbox', sourceId, send } as const;
+          return createIdempotently({ ...call, name: body.name }, options);
+        }),
+      ),
   };
 }
