@@ -1,7 +1,7 @@
 /** Reads the answers of the scripts that collect a patch. A sandbox is not trusted, so every part is checked. Pure. */
 import { createHash } from 'node:crypto';
 import { cut } from '../../src/texts/length.js';
-import { type DiffWord, diffTag } from './diff-script.js';
+import { type DiffWord, diffTag, diffWords } from './diff-script.js';
 
 export interface DiffAnswer {
   readonly word: DiffWord;
@@ -22,16 +22,6 @@ export interface PatchHead {
   readonly content: Buffer | undefined;
 }
 
-const words: ReadonlySet<string> = new Set<DiffWord>([
-  'base',
-  'patch',
-  'no_folder',
-  'git_missing',
-  'not_a_repository',
-  'base_unknown',
-  'too_large',
-  'failed',
-]);
 const objectId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** Undefined if the output is not an answer. */
@@ -39,8 +29,8 @@ export function readDiffAnswer(stdout: string): DiffAnswer | undefined {
   const at = stdout.startsWith(`${diffTag} `) ? 0 : stdout.indexOf(`\n${diffTag} `) + 1;
   if (at === 0 && !stdout.startsWith(diffTag)) return undefined;
   const [first = '', ...lines] = stdout.slice(at).split('\n');
-  const word = first.slice(diffTag.length + 1);
-  return words.has(word) ? { word: word as DiffWord, lines } : undefined;
+  const word = diffWords.find((known) => first === `${diffTag} ${known}`);
+  return word && { word, lines };
 }
 
 /** The message of an answer, for people. */

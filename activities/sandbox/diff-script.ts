@@ -9,15 +9,17 @@ import { maxFileBytes } from '../../src/contract/workflow-safe/limits.js';
 import { quotedForShell } from '../../src/texts/shell-word.js';
 
 /** Words of the first line of an answer. */
-export type DiffWord =
-  | 'base'
-  | 'patch'
-  | 'no_folder'
-  | 'git_missing'
-  | 'not_a_repository'
-  | 'base_unknown'
-  | 'too_large'
-  | 'failed';
+export const diffWords = [
+  'base',
+  'patch',
+  'no_folder',
+  'git_missing',
+  'not_a_repository',
+  'base_unknown',
+  'too_large',
+  'failed',
+] as const;
+export type DiffWord = (typeof diffWords)[number];
 
 export interface BaseScript {
   /** Folder of the repository, or a folder in it. */
