@@ -14,6 +14,13 @@ const ofWebhook = z.looseObject({ webhook: webhookSchema });
 const ofNewWebhook = z.looseObject({ webhook: webhookSchema, secret: z.string() });
 const ofNewKey = z.looseObject({ apiKey: apiKeySchema.optional(), secret: z.string() });
 
+/** Of those that make something, and show its secret once. */
+const creation = { method: 'POST', status: 201, scope: 'account.admin', retry: 'evidence', secret: true } as const;
+/** Of those that replace such a secret. */
+const rotation = { method: 'POST', status: 200, scope: 'account.admin', retry: 'secret', secret: true } as const;
+/** Of those that end it at once. */
+const removal = { method: 'DELETE', status: 200, scope: 'account.admin', retry: 'safe' } as const;
+
 export const resourceEndpoints = {
   // Versioned configuration of sandboxes. Their answers have `success` instead of `ok`.
   listEnvironments: {
@@ -49,16 +56,12 @@ export const resourceEndpoints = {
     response: z.looseObject({ upgraded: z.number(), failed: z.number() }),
   },
   createWebhook: {
-    method: 'POST',
+    ...creation,
     path: '/webhooks',
     summary: 'Register a webhook',
-    status: 201,
     type: 'webhook.created',
-    scope: 'account.admin',
-    retry: 'evidence',
     body: createWebhookBodySchema,
     response: ofNewWebhook,
-    secret: true,
     assumed: ['A-answer-types', 'A-webhook-record'],
   },
   listWebhooks: {
@@ -90,26 +93,19 @@ export const resourceEndpoints = {
     assumed: ['A-answer-types', 'A-webhook-record'],
   },
   deleteWebhook: {
-    method: 'DELETE',
+    ...removal,
     path: '/webhooks/{webhookId}',
     summary: 'Delete a webhook and its queued deliveries',
-    status: 200,
     type: 'webhook.deleted',
-    scope: 'account.admin',
-    retry: 'safe',
     response: z.looseObject({}),
     assumed: ['A-answer-types', 'A-webhook-record'],
   },
   rotateWebhookSecret: {
-    method: 'POST',
+    ...rotation,
     path: '/webhooks/{webhookId}/rotate',
     summary: 'Replace the signing secret',
-    status: 200,
     type: 'webhook.rotated',
-    scope: 'account.admin',
-    retry: 'secret',
     response: z.looseObject({ webhook: webhookSchema.optional(), secret: z.string() }),
-    secret: true,
     assumed: ['A-answer-types', 'A-webhook-record', 'A-late-calls'],
   },
   listApiKeys: {
@@ -125,16 +121,12 @@ export const resourceEndpoints = {
     assumed: ['A-api-key-row'],
   },
   createApiKey: {
-    method: 'POST',
+    ...creation,
     path: '/api-keys/scoped',
     summary: 'Create a scoped key',
-    status: 201,
     type: 'api_key.created',
-    scope: 'account.admin',
-    retry: 'evidence',
     body: createApiKeyBodySchema,
     response: ofNewKey,
-    secret: true,
     assumed: ['A-api-key-create', 'A-api-key-row'],
   },
   getApiKeyUsage: {
@@ -150,26 +142,19 @@ export const resourceEndpoints = {
     assumed: ['A-api-key-usage'],
   },
   rotateApiKey: {
-    method: 'POST',
+    ...rotation,
     path: '/api-keys/{apiKeyId}/rotate',
     summary: 'Replace the secret of a key',
-    status: 200,
     type: 'api_key.rotated',
-    scope: 'account.admin',
-    retry: 'secret',
     response: ofNewKey,
-    secret: true,
     sessionOnly: true,
     assumed: ['A-api-key-paths', 'A-late-calls'],
   },
   revokeApiKey: {
-    method: 'DELETE',
+    ...removal,
     path: '/api-keys/{apiKeyId}',
     summary: 'Revoke a key immediately',
-    status: 200,
     type: 'api_key.revoked',
-    scope: 'account.admin',
-    retry: 'safe',
     response: z.looseObject({ apiKey: apiKeySchema.optional() }),
     sessionOnly: true,
     assumed: ['A-api-key-paths'],

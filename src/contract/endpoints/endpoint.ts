@@ -1,5 +1,5 @@
 /** The types of the endpoint table. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { AssumptionId } from '../assumptions.js';
 
 /**
@@ -95,3 +95,11 @@ export const write = { method: 'POST', status: 200, retry: 'safe' } as const;
 export const update = { method: 'PATCH', status: 200, retry: 'safe' } as const;
 /** Of permanent deletions, which go on after the answer. */
 export const deletion = { method: 'DELETE', status: 202, retry: 'safe', confirmDelete: true } as const;
+/** Of files, and of folders as tar.gz: their answers are raw bytes. */
+export const download = {
+  ...read,
+  type: null,
+  raw: true,
+  response: z.looseObject({}),
+  assumed: ['A-raw-bytes'],
+} as const;

@@ -8,7 +8,7 @@ import {
   filePathQuerySchema,
   sshKeyBodySchema,
 } from '../requests/sandbox-requests.js';
-import { type Endpoint, read, write } from './endpoint.js';
+import { download, type Endpoint, read, write } from './endpoint.js';
 
 export const machineEndpoints = {
   listProcesses: {
@@ -25,15 +25,11 @@ export const machineEndpoints = {
     }),
   },
   downloadArtifact: {
-    ...read,
+    ...download,
     path: '/sandboxes/{sandboxId}/artifacts',
     summary: 'Download a file, or a folder as tar.gz',
-    type: null,
-    raw: true,
     scope: 'file.read',
     query: filePathQuerySchema,
-    response: z.looseObject({}),
-    assumed: ['A-raw-bytes'],
   },
   openDesktop: {
     ...write,

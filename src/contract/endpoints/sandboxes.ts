@@ -14,6 +14,11 @@ import { deletion, type Endpoint, read, update, write } from './endpoint.js';
 const ofSandbox = z.looseObject({ sandbox: sandboxSchema });
 const ofSharedSandbox = z.looseObject({ sandbox: sandboxSchema, message: z.string().optional() });
 
+/** Of those that make a sandbox. */
+const keyed = { method: 'POST', status: 202, retry: 'keyed', bodyOptional: true, idempotent: true } as const;
+/** Of those that begin to move a sandbox to another state. */
+const transition = { method: 'POST', status: 202, retry: 'read-first' } as const;
+
 export const sandboxEndpoints = {
   listSandboxes: {
     ...read,
@@ -26,16 +31,12 @@ export const sandboxEndpoints = {
     assumed: ['A-paging', 'A-list-order'],
   },
   createSandbox: {
-    method: 'POST',
+    ...keyed,
     path: '/sandboxes',
     summary: 'Create a sandbox',
-    status: 202,
     type: 'sandbox.created',
     scope: 'sandbox.create',
-    retry: 'keyed',
     body: createSandboxBodySchema,
-    bodyOptional: true,
-    idempotent: true,
     response: ofSandbox,
     assumed: ['A-create-fields'],
   },
@@ -68,13 +69,11 @@ export const sandboxEndpoints = {
     assumed: ['A-deletion-operation'],
   },
   stopSandbox: {
-    method: 'POST',
+    ...transition,
     path: '/sandboxes/{sandboxId}/stop',
     summary: 'Stop and archive',
-    status: 202,
     type: 'sandbox.stopping',
     scope: 'sandbox.stop',
-    retry: 'read-first',
     response: z.looseObject({ id: shortText().nullish(), stop: stopOperationSchema.nullish() }),
     assumed: ['A-stop-answer'],
   },
@@ -88,29 +87,23 @@ export const sandboxEndpoints = {
     assumed: ['A-stop-read'],
   },
   resumeSandbox: {
-    method: 'POST',
+    ...transition,
     path: '/sandboxes/{sandboxId}/resume',
     summary: 'Resume an archived sandbox',
-    status: 202,
     type: 'sandbox.resuming',
     scope: 'sandbox.resume',
-    retry: 'read-first',
     body: resumeBodySchema,
     bodyOptional: true,
     response: ofSandbox,
     assumed: ['A-resume'],
   },
   forkSandbox: {
-    method: 'POST',
+    ...keyed,
     path: '/sandboxes/{sandboxId}/fork',
     summary: 'Fork a sandbox into a new one that starts from its state',
-    status: 202,
     type: 'sandbox.created',
     scope: 'sandbox.fork',
-    retry: 'keyed',
     body: forkBodySchema,
-    bodyOptional: true,
-    idempotent: true,
     response: z.looseObject({ sandbox: sandboxSchema, sourceSandboxId: shortText().optional() }),
     assumed: ['A-fork'],
   },

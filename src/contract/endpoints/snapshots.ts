@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { snapshotSchema, treeEntrySchema } from '../records/machine-records.js';
 import { deletionStartedSchema } from '../records/sandbox-records.js';
 import { filePathQuerySchema, treeQuerySchema } from '../requests/sandbox-requests.js';
-import { deletion, type Endpoint, read } from './endpoint.js';
+import { deletion, download, type Endpoint, read } from './endpoint.js';
 
 const ofSnapshots = z.looseObject({ snapshots: z.array(snapshotSchema) });
 
@@ -46,25 +46,17 @@ export const snapshotEndpoints = {
     assumed: ['A-snapshot-tree'],
   },
   downloadSnapshotFile: {
-    ...read,
+    ...download,
     path: '/snapshots/{snapshotId}/files',
     summary: 'Download a file of a snapshot, or a folder as tar.gz',
-    type: null,
-    raw: true,
     scope: 'snapshot.read',
     query: filePathQuerySchema,
-    response: z.looseObject({}),
-    assumed: ['A-raw-bytes'],
   },
   downloadSnapshot: {
-    ...read,
+    ...download,
     path: '/snapshots/{snapshotId}/download',
     summary: 'Download a whole snapshot as tar.gz',
-    type: null,
-    raw: true,
     scope: 'snapshot.read',
-    response: z.looseObject({}),
-    assumed: ['A-raw-bytes'],
   },
   deleteSnapshot: {
     ...deletion,
