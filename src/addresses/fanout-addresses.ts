@@ -14,14 +14,18 @@ export function fanoutPrefix(deployment: string, batchId: string, batchKey: stri
   return `fanout/${jobWorkflowId(deployment, batchId)}/${batchKey}`;
 }
 
-export interface BatchPlace {
+/**
+ * Identifies a batch. `batchKey` is the run id of its first execution and does not change when the batch is resumed.
+ */
+export interface FanoutPlace {
   readonly deployment: string;
   readonly batchId: string;
+  /** Run id of the first execution of the batch. */
   readonly batchKey: string;
 }
 
 /** The workflows and objects of one batch. */
-export function fanoutPlaces({ deployment, batchId, batchKey }: BatchPlace) {
+export function fanoutPlaces({ deployment, batchId, batchKey }: FanoutPlace) {
   const prefix = fanoutPrefix(deployment, batchId, batchKey);
   return {
     chunkWorkflow: (chunk: number) => chunkWorkflowId(deployment, batchId, chunk),

@@ -2,7 +2,7 @@
  * The keys of transcripts in the result store. A transcript is the history of a sandbox at the end of its job. No
  * dependencies: workflow code imports this file.
  */
-import { type BatchPlace, fanoutPrefix } from './fanout-addresses.js';
+import { type FanoutPlace, fanoutPrefix } from './fanout-addresses.js';
 
 /** The folder of a job. A job that created several sandboxes has an object for each in which it prompted. */
 export function jobTranscripts(workflowId: string, firstExecutionRunId: string): string {
@@ -10,7 +10,7 @@ export function jobTranscripts(workflowId: string, firstExecutionRunId: string):
 }
 
 /** The folder of an item of a batch. Each generation has a sandbox of its own. */
-export function itemTranscripts({ deployment, batchId, batchKey }: BatchPlace, step: string): string {
+export function itemTranscripts({ deployment, batchId, batchKey }: FanoutPlace, step: string): string {
   return `${fanoutPrefix(deployment, batchId, batchKey)}/transcripts/${step}`;
 }
 

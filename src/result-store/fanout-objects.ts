@@ -1,6 +1,6 @@
 /** Reads the objects of a batch from the result store: its chunks as submitted, and the results of its items. */
 
-import { fanoutPlaces, itemRecords } from '../addresses/fanout-addresses.js';
+import { type FanoutPlace, fanoutPlaces, itemRecords } from '../addresses/fanout-addresses.js';
 import type { SourceState } from '../contract/workflow-safe/source-state.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { isExcused } from '../protocol/failure-class.js';
@@ -10,15 +10,7 @@ import type { EarlierAttempt, ItemResult } from '../protocol/fanout/fanout-resul
 import type { ListedObject, ResultStore } from './result-store.js';
 import { findStoredJson, readStoredJson } from './stored-json.js';
 
-/**
- * Identifies a batch. `batchKey` is the run id of its first execution and does not change when the batch is resumed.
- */
-export interface FanoutPlace {
-  readonly deployment: string;
-  readonly batchId: string;
-  /** Run id of the first execution of the batch. */
-  readonly batchKey: string;
-}
+export type { FanoutPlace };
 
 /** The chunks that are stored, by number. */
 export async function storedChunks(store: ResultStore, place: FanoutPlace): Promise<ReadonlyMap<number, ListedObject>> {

@@ -9,9 +9,7 @@ import { askWorkflow } from '../ask-workflow.js';
 import type { FanoutAddress } from './fanout-client.js';
 
 /** An item of a batch, by its place in the batch, from 0. */
-export interface ItemAddress {
-  readonly deployment: string;
-  readonly batchId: string;
+export interface ItemAddress extends FanoutAddress {
   readonly index: number;
 }
 
