@@ -50,12 +50,8 @@ export async function sendSeal(
   seal: SealRequest,
   persistence: Persistence,
 ): Promise<void> {
-  await persist(
-    client,
-    batch,
-    () => fanoutHandle(client, batch).executeUpdate(sealUpdate, { args: [seal] }),
-    persistence,
-  );
+  const send = () => fanoutHandle(client, batch).executeUpdate(sealUpdate, { args: [seal] });
+  await persist(client, batch, send, persistence);
 }
 
 /** Lets a held batch start items again. Safe to repeat. @returns false if it was not held, perhaps any more */
