@@ -38,14 +38,7 @@ export interface FanoutAddress {
 }
 
 /** Options of starting a batch. */
-export interface StartFanoutOptions
-  extends Pick<StartJobOptions, 'taskQueue' | 'results' | 'labels' | 'searchAttributes'> {
-  /**
-   * Whether summaries in Temporal show the first line of prompts and commands. If false, they show `prompt` and
-   * `command` with its number. Default: true, unless the client has a payload codec.
-   */
-  readonly promptInSummary?: boolean;
-}
+export type StartFanoutOptions = Omit<StartJobOptions, 'again' | 'rerunOf'>;
 
 /** The result of starting a batch. */
 export interface StartedFanout {

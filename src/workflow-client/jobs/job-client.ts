@@ -71,9 +71,9 @@ export interface StartJobOptions {
    */
   readonly results?: ResultStore;
   /**
-   * Whether summaries in Temporal show the first line of prompts and commands. If false, the summary of the workflow is
-   * the job's id. The summaries of activities are `prompt`, or `command` and its number. Default: true, unless the
-   * client has a payload codec.
+   * Whether summaries in Temporal show the first line of prompts and commands. If false, the summary of a job is its id,
+   * and those of activities are `prompt`, or `command` and its number. Default: true, unless the client has a payload
+   * codec.
    */
   readonly promptInSummary?: boolean;
   /** Labels that lists show and select by. Values are text. Default: none. */
