@@ -1,6 +1,6 @@
 /** The settings that only a batch has: its source, its limits, and when it ends. See `job-settings.ts`. */
 import { machineSizes } from '../contract/workflow-safe/machine-types.js';
-import type { Setting } from './setting.js';
+import { rareInProject, type Setting } from './setting.js';
 
 /** The settings with which a batch prepares its source. */
 export const preparing = [
@@ -18,7 +18,7 @@ export const defaultBreaker = 5;
 export const defaultSourcesAtOnce = 5;
 const holds = 'start no more items after this many equal permanent failures in a row; 0: go on';
 const replacesPrepared = 'replaces the prepared sandbox';
-const otherSources = ['source', 'snapshot'];
+export const otherSources = ['source', 'snapshot'];
 /** Of an option that prepares a sandbox. */
 const preparedBy = { rare: true, replaces: otherSources } as const;
 const endsAfter = 'end after this many successes; interrupt and clean up the rest';
@@ -136,8 +136,7 @@ export const batchSettings = {
     on: {
       fanout: {
         help: `with a source per item: maximum number of sources that are prepared or ready at once (default: ${defaultSourcesAtOnce})`,
-        rare: true,
-        project: true,
+        ...rareInProject,
       },
       resume: { help: 'maximum number of sources that are prepared or ready at once' },
     },
@@ -166,11 +165,7 @@ export const batchSettings = {
     most: 1_000,
     of: 'policy',
     on: {
-      fanout: {
-        help: 'run this many items first; the others start unless all these fail alike',
-        rare: true,
-        project: true,
-      },
+      fanout: { help: 'run this many items first; the others start unless all these fail alike', ...rareInProject },
     },
   },
   /** Number of equal permanent failures in a row that hold the batch. Zero: none does. */
@@ -180,7 +175,7 @@ export const batchSettings = {
     most: 1_000,
     of: 'policy',
     on: {
-      fanout: { help: `${holds} (default: ${defaultBreaker})`, rare: true, project: true },
+      fanout: { help: `${holds} (default: ${defaultBreaker})`, ...rareInProject },
       resume: { help: holds },
     },
   },
@@ -190,7 +185,7 @@ export const batchSettings = {
     most: 1_000_000,
     of: 'command',
     on: {
-      fanout: { rare: true, help: endsAfter, project: true, excludes: notBoth, replaces: ['failFast'] },
+      fanout: { help: endsAfter, ...rareInProject, excludes: notBoth, replaces: ['failFast'] },
       resume: { help: endsAfter, excludes: notBoth },
     },
   },
@@ -198,7 +193,7 @@ export const batchSettings = {
     kind: 'flag',
     of: 'command',
     on: {
-      fanout: { rare: true, help: 'end when an item has failed its last attempt', project: true, replaces: ['first'] },
+      fanout: { help: 'end when an item has failed its last attempt', ...rareInProject, replaces: ['first'] },
       resume: { help: 'end when an item has failed its last attempt' },
     },
   },
@@ -221,7 +216,7 @@ export const batchSettings = {
     field: 'deadlineMs',
     default: 86_400_000,
     on: {
-      fanout: { rare: true, help: 'hard deadline of the batch, before clean-up', project: true },
+      fanout: { help: 'hard deadline of the batch, before clean-up', ...rareInProject },
       resume: { help: 'hard deadline of the batch, before clean-up' },
     },
   },

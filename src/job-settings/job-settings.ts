@@ -7,9 +7,9 @@
  * The rows are in the order of the fields of the inputs, on which digests depend.
  */
 import { machineSizes } from '../contract/workflow-safe/machine-types.js';
-import { batchSettings } from './batch-settings.js';
+import { batchSettings, otherSources } from './batch-settings.js';
 import { promptSettings } from './prompt-settings.js';
-import type { Setting } from './setting.js';
+import { rareInProject, type Setting } from './setting.js';
 
 const notifies = (what: string) =>
   `notify a URL, slack:URL, teams:URL or discord:URL when the ${what} ends or is blocked`;
@@ -24,7 +24,6 @@ const priorities = 'where tasks wait for a worker, those of 1 go before those of
 const fairness = 'keys share the workers evenly, however many jobs each has; a batch is one key';
 const checkPrompts = 'the next prompt after a failed check, with {{command}}, {{exitCode}} and {{output}}';
 const furtherFields = 'further fields of the request';
-const otherSources = ['source', 'snapshot'];
 
 export const jobSettings = {
   ...promptSettings,
@@ -38,16 +37,8 @@ export const jobSettings = {
     default: 'usable',
     batch: {},
     on: {
-      run: {
-        help: 'when to start; hydrated waits until every file of a snapshot is on disk',
-        rare: true,
-        project: true,
-      },
-      fanout: {
-        help: 'when an item starts; hydrated waits until every file of its fork is on disk',
-        rare: true,
-        project: true,
-      },
+      run: { help: 'when to start; hydrated waits until every file of a snapshot is on disk', ...rareInProject },
+      fanout: { help: 'when an item starts; hydrated waits until every file of its fork is on disk', ...rareInProject },
     },
   },
   /** Files to write before the first prompt. */
@@ -295,7 +286,7 @@ export const jobSettings = {
     item: true,
     on: {
       run: { help: 'machine size', project: true },
-      fanout: { rare: true, help: 'machine size of the forks (default: that of the source)', project: true },
+      fanout: { help: 'machine size of the forks (default: that of the source)', ...rareInProject },
       resume: { help: 'machine size of the forks' },
     },
   },
@@ -363,12 +354,8 @@ export const jobSettings = {
     orNull: true,
     batch: { default: 1_800 },
     on: {
-      run: {
-        help: 'time until the sandbox stops itself, renewed while the job runs; none: never',
-        rare: true,
-        project: true,
-      },
-      fanout: { help: 'time until a fork stops itself, renewed while its item runs', rare: true, project: true },
+      run: { help: 'time until the sandbox stops itself, renewed while the job runs; none: never', ...rareInProject },
+      fanout: { help: 'time until a fork stops itself, renewed while its item runs', ...rareInProject },
       resume: { help: 'time until a fork stops itself, renewed while its item runs' },
     },
   },
@@ -449,8 +436,8 @@ export const jobSettings = {
     kind: 'labels',
     of: 'command',
     on: {
-      run: { help: 'label that lists show and select by (repeatable)', rare: true, project: true },
-      fanout: { help: 'label that lists show and select by (repeatable)', rare: true, project: true },
+      run: { help: 'label that lists show and select by (repeatable)', ...rareInProject },
+      fanout: { help: 'label that lists show and select by (repeatable)', ...rareInProject },
     },
   },
 } as const satisfies Readonly<Record<string, Setting>>;

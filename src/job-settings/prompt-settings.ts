@@ -1,6 +1,6 @@
 /** The settings of prompts and of who answers them: see `job-settings.ts`. */
 import { reasoningEfforts } from '../contract/workflow-safe/reasoning-efforts.js';
-import type { Setting } from './setting.js';
+import { rareInProject, type Setting } from './setting.js';
 
 const harness = 'agent harness, such as codex or claude-code';
 const axis = (names: string) => `${names}, separated by commas; each item runs with each of them`;
@@ -65,8 +65,8 @@ export const promptSettings = {
     field: 'reasoningEffort',
     item: true,
     on: {
-      run: { help: 'reasoning effort', rare: true, project: true },
-      fanout: { help: axis('reasoning efforts'), value: '<levels>', several: true, rare: true, project: true },
+      run: { help: 'reasoning effort', ...rareInProject },
+      fanout: { help: axis('reasoning efforts'), value: '<levels>', several: true, ...rareInProject },
       resume: { help: 'another reasoning effort' },
       continue: { help: 'another reasoning effort' },
       prompt: { help: 'reasoning effort' },
@@ -86,6 +86,6 @@ export const promptSettings = {
     most: 1_000,
     of: 'command',
     default: 1,
-    on: { fanout: { rare: true, help: 'how many times to run each item', project: true } },
+    on: { fanout: { help: 'how many times to run each item', ...rareInProject } },
   },
 } as const satisfies Readonly<Record<string, Setting>>;

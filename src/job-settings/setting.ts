@@ -107,3 +107,6 @@ export interface Setting {
   readonly sets?: string | boolean;
   readonly on?: { readonly [Command in SettingCommand]?: OptionRow };
 }
+
+/** Of an option that only `--help-all` shows, and that `sandflow.json` may set. */
+export const rareInProject = { rare: true, project: true } as const;
