@@ -7,10 +7,10 @@ import { type SandboxClient, UnexpectedResponseError } from '../../src/client/in
 import { isMissing, isUnreadable } from '../../src/client/missing.js';
 import type { PromptBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.js';
-import type { SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import { bytesOf, type Text } from '../../src/protocol/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { createKnownTexts } from '../../src/texts/known-texts.js';
 import { type Attempt, currentAttempt, repeatable, whileAttemptLives } from '../retry/attempt.js';
 import { type Earlier, sendOnce } from '../retry/send-at-most-once.js';
 import { readText } from '../store/texts.js';
@@ -48,18 +48,6 @@ function unreadHistory(error: unknown): HistoryBefore {
 /** The most states that are remembered: a batch has at most a thousand sources. */
 const maxEmptyForks = 1_000;
 
-/** The states whose forks begin without prompts, as one of them has shown: all forks of a state begin alike. */
-function createEmptyForks() {
-  const known = new Set<string>();
-  return {
-    has: (state: SourceState) => known.has(JSON.stringify(state)),
-    add(state: SourceState): void {
-      if (known.size >= maxEmptyForks) known.clear();
-      known.add(JSON.stringify(state));
-    },
-  };
-}
-
 /** Time limit of the reads before the prompt is sent. They must leave time for the call. */
 const recordTimeoutMs = 8_000;
 /** Of the record once Temporal has the intent, in ms. A store that hangs must not cost what is known otherwise. */
@@ -73,7 +61,8 @@ const briefly = { withinMs: 3_000 };
  */
 export function sendPromptActivity(client: SandboxClient, results: ResultStore) {
   const records = createPromptRecords(results);
-  const emptyForks = createEmptyForks();
+  /** The states whose forks begin without prompts, as one of them has shown: all forks of a state begin alike. */
+  const emptyForks = createKnownTexts(maxEmptyForks);
   return async function sendPrompt(input: SendPromptInput): Promise<PromptEvidence> {
     const { query, body } = input;
     const { sandboxId, recordKey } = query;
@@ -82,7 +71,8 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
     // No earlier call can have prompted in this sandbox, so there is no record, and only a fork can have a history.
     const { isFirst = false, firstOfFork } = attempt.attempt === 1 ? query : {};
     const isNew = isFirst || firstOfFork !== undefined;
-    const isEmpty = isFirst || (firstOfFork !== undefined && emptyForks.has(firstOfFork));
+    const state = JSON.stringify(firstOfFork ?? null);
+    const isEmpty = isFirst || emptyForks.has(state);
     let prompt = '';
     return sendOnce<PromptEvidence, PromptRecord>({
       endpoint: 'sendPrompt',
@@ -100,7 +90,7 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
         const history = isEmpty ? emptyHistory : await readQueuedPrompts(client, query, options).catch(unreadHistory);
         const { queued, unread, isPart } = history;
         const isWhole = !unread && !isPart && query.conversationId === null;
-        if (firstOfFork && isWhole && queued.length === 0) emptyForks.add(firstOfFork);
+        if (firstOfFork && isWhole && queued.length === 0) emptyForks.add(state);
         return { ...recordOf(history, previous), by };
       },
       store: (record, { recorded, withinMs }) => records.write(recordKey, record, { after: recorded, withinMs }),

@@ -10,6 +10,7 @@ import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { isDiskFull } from '../errors/disk-full.js';
 import { SandflowError } from '../errors/sandflow-error.js';
 import { bucketAddressProblem, readBucketAddress } from '../texts/bucket-address.js';
+import { createKnownTexts } from '../texts/known-texts.js';
 import { bucketError, isAnswer, isBusy, isConflict, isMissing, isUnproved } from './bucket-errors.js';
 
 /** In ms, each until the answer begins, and for a silence of the connection. The SDK has no limits of its own. */
@@ -109,7 +110,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
   let opened: Promise<{ readonly sdk: Sdk; readonly client: S3Client }> | undefined;
   let isThere = false;
   /** Objects that were there. To try a write of these as if they were new would cost a call more. */
-  const known = new Set<string>();
+  const known = createKnownTexts(mostKnown);
 
   /** Calls the SDK. Replaces its errors, except those that the caller handles. */
   async function ask<T>(call: (client: S3Client, sdk: Sdk) => Promise<T>, handles: (e: unknown) => boolean = nothing) {
@@ -120,11 +121,6 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     } catch (error) {
       throw handles(error) ? error : bucketError(error, address);
     }
-  }
-
-  function remember(key: string): void {
-    if (known.size >= mostKnown) known.clear();
-    known.add(key);
   }
 
   const unfit = (what: string) => {
@@ -144,7 +140,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
       const { ETag = '', Metadata, LastModified } = await ask(look, isAnswer);
       if (!ETag.startsWith('"')) throw unfit('does not say which object it has (it has no strong ETag)');
       const { tag, by, copy } = Metadata ?? {};
-      remember(key);
+      known.add(key);
       return { condition: { IfMatch: ETag }, tag, by, isCopy: copy === 'true', writtenMs: msOf(LastModified) };
     } catch (error) {
       // With a body, an answer says by itself that there is no object.
@@ -233,7 +229,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
       const condition = found?.condition ?? ifNew;
       try {
         await send(key, partsOf(content), { tag, by, copy, signal, condition });
-        remember(key);
+        known.add(key);
         return true;
       } catch (error) {
         if (!isConflict(error)) throw error;
@@ -287,7 +283,7 @@ export function openBucket(address: string, limits: Partial<typeof timeLimits> =
     for (let reads = 1; ; reads += 1) {
       const { Body, ContentLength = 0 } = await open(key);
       if (!Body) return null;
-      remember(key);
+      known.add(key);
       try {
         checkSize?.(ContentLength);
         const { buffer, byteOffset, byteLength } = await Body.transformToByteArray();
