@@ -18,7 +18,7 @@ import { createFanoutStore } from './fanout/store.js';
 import { createWorkflowWaits, describeWorkflows } from './fanout/workflow-status.js';
 import { type NotifyDependencies, notifyActivity } from './notification/notify.js';
 import { type FollowHubOptions, followHubOf } from './prompt/follow-hub.js';
-import { followPromptActivity } from './prompt/follow-prompt.js';
+import { createFollow, followPromptActivity } from './prompt/follow-prompt.js';
 import { interruptSandboxActivity } from './prompt/interrupt.js';
 import { createPromptReads, sendPromptActivity } from './prompt/send.js';
 import { type BriefFollowOptions, sendAndFollowPromptActivity } from './prompt/send-and-follow.js';
@@ -82,6 +82,8 @@ export function createActivities(dependencies: ActivityDependencies) {
   const { client, results, taskQueue, rotation, follow } = dependencies;
   const { maxConcurrentActivityTaskExecutions: maxActivities = defaultMaxActivities } = dependencies;
   const secrets = secretsOrRefusal(dependencies.secrets);
+  const sendPrompt = sendPromptActivity(client, results);
+  const followPrompt = createFollow(client, followHubOf(client, follow), results);
   return {
     ...createReads(client),
     ...createSandboxActivities(client, results),
@@ -112,11 +114,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     stopSandbox: stopSandboxActivity(client, results),
     resumeSandbox: resumeSandboxActivity(client),
     interruptSandbox: interruptSandboxActivity(client, results),
-    sendPrompt: sendPromptActivity(client, results),
-    sendAndFollowPrompt: sendAndFollowPromptActivity(client, followHubOf(client, follow), results, {
-      ...follow,
-      maxActivities,
-    }),
+    sendPrompt,
+    sendAndFollowPrompt: sendAndFollowPromptActivity(sendPrompt, followPrompt, { ...follow, maxActivities }),
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),
     storeTranscript: storeTranscriptActivity(client, results),

@@ -3,14 +3,11 @@
  * costs a job more than its calls do. The caller follows a longer prompt by `followPrompt`, which has slots of its own.
  */
 import { activityInfo } from '@temporalio/activity';
-import type { SandboxClient } from '../../src/client/index.js';
 import { anySignal, timeLimit } from '../../src/os/any-signal.js';
-import type { ResultStore } from '../../src/result-store/index.js';
 import { currentAttempt, type Spent, withHeartbeat } from '../retry/attempt.js';
-import type { FollowHub } from './follow-hub.js';
-import { createFollow, type FollowPromptInput } from './follow-prompt.js';
+import type { createFollow, FollowPromptInput } from './follow-prompt.js';
 import type { PromptEvidence } from './record.js';
-import { type SendPromptInput, sendPromptActivity } from './send.js';
+import type { SendPromptInput, sendPromptActivity } from './send.js';
 
 export interface SendAndFollowInput extends SendPromptInput {
   readonly follow: Pick<FollowPromptInput, 'resultKey' | 'answerBytes' | 'readLagMs'>;
@@ -47,16 +44,13 @@ const shareOfFollows = 3 / 4;
  * @throws ApplicationFailure as `sendPrompt`; nothing is thrown once the prompt was accepted
  */
 export function sendAndFollowPromptActivity(
-  client: SandboxClient,
-  hub: FollowHub,
-  results: ResultStore,
+  send: ReturnType<typeof sendPromptActivity>,
+  follow: ReturnType<typeof createFollow>,
   {
     briefFollowMs = 2_000,
     maxActivities = Number.POSITIVE_INFINITY,
   }: BriefFollowOptions & { readonly maxActivities?: number } = {},
 ) {
-  const send = sendPromptActivity(client, results);
-  const follow = createFollow(client, hub, results);
   let follows = 0;
   return async function sendAndFollowPrompt(input: SendAndFollowInput) {
     const attempt = currentAttempt();
