@@ -131,12 +131,7 @@ export function spread(pauseMs: number): number {
  * decides.
  */
 export function finalFailure(failure: ServiceFailure): ApplicationFailure {
-  return ApplicationFailure.create({
-    message: failure.message,
-    type: failure.code,
-    nonRetryable: true,
-    details: [failure],
-  });
+  return ApplicationFailure.nonRetryable(failure.message, failure.code, failure);
 }
 
 /** The failure of a call whose outcome is unknown; `why` describes the evidence. */
