@@ -2,7 +2,7 @@ import type { OptionValues } from '@commander-js/extra-typings';
 import { defaultRepositoryUrl, itemFormats } from '../../fanout/file-kinds.js';
 import { jobSettings } from '../../job-settings/job-settings.js';
 import type { Setting } from '../../job-settings/setting.js';
-import { type AnyCommand, collect, type OptionsOf, type Parent } from '../command.js';
+import { type AnyCommand, collect, jsonCommand, type OptionsOf, type Parent } from '../command.js';
 import { declareListOf } from '../list-options.js';
 import { withRare } from '../rare-options.js';
 import { withSettings } from '../settings/options.js';
@@ -105,11 +105,7 @@ export const declareFanout = (parent: Parent) =>
 export const declareList = (parent: Parent) => declareListOf(parent, 'batches');
 
 export const declareShow = (parent: Parent) =>
-  parent
-    .command('show')
-    .description('Show the progress of a batch, or its outcome')
-    .argument('<batch>', 'id of the batch')
-    .option('--json', 'print one JSON object on stdout');
+  jsonCommand(parent, 'show', 'Show the progress of a batch, or its outcome').argument('<batch>', 'id of the batch');
 
 export const declareWatch = (parent: Parent) =>
   withWatching(
