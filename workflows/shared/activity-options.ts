@@ -118,10 +118,7 @@ export function deliveryProxies(taskQueue: string) {
  * until its heartbeat times out (temporalio/sdk-rust#1080). So a deploy may delay a follow by that time.
  */
 export function followProxies(taskQueue: string) {
-  return proxyActivities<Omit<FollowActivities, 'watchRunning'>>({
-    ...followOptions,
-    taskQueue,
-  });
+  return proxyActivities<Omit<FollowActivities, 'watchRunning'>>({ ...followOptions, taskQueue });
 }
 
 const followOptions = {
