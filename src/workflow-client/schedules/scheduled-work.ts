@@ -21,13 +21,9 @@ import type { Labels } from '../labels.js';
 import { putByDigest } from '../store-texts.js';
 
 /** Options of `scheduledJob` and `scheduledBatch`. */
-export interface ScheduledWorkOptions extends Pick<StartJobOptions, 'promptInSummary' | 'searchAttributes'> {
+export interface ScheduledWorkOptions extends Omit<StartJobOptions, 'taskQueue' | 'again' | 'rerunOf'> {
   /** Name of the schedule: each run has it as the label `schedule`. */
   readonly schedule: string;
-  /** The result store, which the workers use too. */
-  readonly results?: ResultStore;
-  /** Further labels of each run. Default: none. */
-  readonly labels?: Labels;
 }
 
 /**
