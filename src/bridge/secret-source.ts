@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { SandflowError } from '../errors/sandflow-error.js';
-import { unlessMissing } from '../os/private-file.js';
 import { readSecretFile } from '../os/secret-file.js';
 import { webhookSecretsIn } from '../secrecy/webhook-secrets.js';
 import { requireOptions } from '../settings/required-options.js';
@@ -35,7 +34,7 @@ export function createSecretSource(options: SecretSourceOptions): () => Promise<
     let version: string | undefined;
     try {
       // The version is taken before the file is read, so the next call detects a change in between.
-      version = await versionOf(file);
+      version = versionOf(file);
       if (!current || current.version !== version) {
         const ofFile = version === undefined ? [] : await readSecrets(file);
         current = { version, secrets: [...new Set([...ofFile, ...fixed])] };
@@ -63,7 +62,13 @@ export async function readSecrets(file: string): Promise<string[]> {
   return webhookSecretsIn(text ?? '', file);
 }
 
-async function versionOf(file: string): Promise<string | undefined> {
-  const found = await unlessMissing(stat(file, { bigint: true }));
-  return found && `${found.ino}:${found.ctimeNs}:${found.size}`;
+/** Each delivery waits for it, and a thread for it would take longer than the call. */
+function versionOf(file: string): string | undefined {
+  try {
+    const { ino, ctimeNs, size } = statSync(file, { bigint: true });
+    return `${ino}:${ctimeNs}:${size}`;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
