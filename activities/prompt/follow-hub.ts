@@ -167,10 +167,17 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     listing = true;
     lastTickMs = Date.now();
     const served = [...waiters];
+    const followed = new Set(served.map(({ sandboxId }) => sandboxId));
+    const shown = new Set<string>();
+    const isWanted = (sandboxId: string) => {
+      shown.add(sandboxId);
+      return followed.has(sandboxId);
+    };
     try {
-      const byId = new Map((await client.listAllSandboxes()).map((sandbox) => [sandbox.id, sandbox]));
+      const sandboxes = await client.listAllSandboxes({}, { isWanted });
+      const byId = new Map(sandboxes.map((sandbox) => [sandbox.id, sandbox]));
       failures = 0;
-      rows = byId.size;
+      rows = Math.max(shown.size, byId.size);
       // A list that takes long is not asked for without a pause.
       listNotBeforeMs = 2 * Date.now() - lastTickMs;
       for (const waiter of served) {

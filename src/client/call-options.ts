@@ -27,6 +27,15 @@ export interface CallOptions {
   readonly onBodyRead?: (bytes: number) => void;
 }
 
+/** Options of `listAllSandboxes`. */
+export interface ListAllOptions extends CallOptions {
+  /**
+   * Says of the id of a sandbox whether it is wanted. Other sandboxes are neither checked nor returned: of a long list, the
+   * check is most of the work. May be called more than once for an id. Default: all are wanted.
+   */
+  readonly isWanted?: (sandboxId: string) => boolean;
+}
+
 /** Options of calls that create a sandbox. */
 export interface CreateOptions extends CallOptions {
   /** At most one sandbox is created per key within 24 hours (specification, "Limits"). */

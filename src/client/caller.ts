@@ -20,6 +20,7 @@ import type {
   CallName,
   CallRecord,
   CreateOptions,
+  ListAllOptions,
   PlainRequest,
   PlainResponse,
   Query,
@@ -41,6 +42,8 @@ type CallParts<Name extends EndpointName> = Readonly<Record<PathParameters<Name>
   readonly confirmDelete?: string;
   /** True to read all pages of a list, although its query has a `limit`. */
   readonly whole?: boolean;
+  /** Of a list whose rows have ids. */
+  readonly isWanted?: ListAllOptions['isWanted'];
 };
 
 /** Calls an endpoint and reads its JSON: of a list, all pages, or those up to its `limit`. */
@@ -136,7 +139,7 @@ export function createCaller(given: SandboxClientOptions) {
       const sent = { method: endpoints[endpoint].method, path, headers, body, query, confirmDelete };
       response = await exchange(await pool(), await prepare(endpoint, sent, options));
       if (response.status < 200 || response.status >= 300) throw readFailure(endpoint, response);
-      const read = readSuccess(endpoint, path, response);
+      const read = readSuccess(endpoint, path, { response, isWanted: parts.isWanted });
       options.onBodyRead?.(response.body.length);
       record.end(response.status);
       return { ...read, headers: response.headers, bytes: response.body.length };
@@ -149,6 +152,7 @@ export function createCaller(given: SandboxClientOptions) {
   const call: Call = async (endpoint, parts, options = {}) => {
     let leftOut = 0;
     const { eachPage = (read) => read(options) } = options;
+    const { whole, isWanted } = parts;
     const readPage = async (query: Query | undefined) => {
       const page = await eachPage((pageOptions) => callOnce(endpoint, { ...parts, query }, pageOptions));
       leftOut += page.rowsLeftOut;
@@ -158,7 +162,7 @@ export function createCaller(given: SandboxClientOptions) {
     const url = `${origin}${basePath}${pathOf(endpoint, parts)}`;
     try {
       const answer = list
-        ? await readList(list, { query: parts.query ?? {}, url, whole: parts.whole, readPage })
+        ? await readList(list, { query: parts.query ?? {}, url, whole, isWanted, readPage })
         : (await readPage(parts.query)).answer;
       return answer as ResponseOf<typeof endpoint>;
     } finally {

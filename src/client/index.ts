@@ -10,6 +10,7 @@ export type {
   CallOptions,
   CallRecord,
   CreateOptions,
+  ListAllOptions,
   PlainRequest,
   PlainResponse,
   SandboxClientOptions,

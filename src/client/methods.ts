@@ -23,7 +23,8 @@ export function clientMethods(call: Call, open: Open): ClientMethods {
   const derived = Object.fromEntries(names.map((name) => [name, methodOf(call, name)]));
   return {
     ...(derived as unknown as Pick<ClientMethods, JsonEndpoint>),
-    listAllSandboxes: async (query, o) => (await call('listSandboxes', { query, whole: true }, o)).sandboxes,
+    listAllSandboxes: async (query, { isWanted, ...o } = {}) =>
+      (await call('listSandboxes', { query, whole: true, isWanted }, o)).sandboxes,
     createSandbox: (body = {}, o) => call('createSandbox', { body }, o),
     forkSandbox: (sandboxId, body = {}, o) => call('forkSandbox', { sandboxId, body }, o),
     readFile: (sandboxId, path, o) => call('readFile', { sandboxId, query: { path } }, o),

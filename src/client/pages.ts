@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { type EndpointName, endpoints } from '../contract/endpoints/endpoints.js';
 import { maxListBytes } from '../contract/workflow-safe/limits.js';
 import { withoutEndSlashes } from '../texts/urls.js';
-import type { Query } from './call-options.js';
+import type { ListAllOptions, Query } from './call-options.js';
 import { ApiError, ListIncompleteError } from './errors.js';
 import { queryString } from './request-address.js';
 
@@ -40,6 +40,7 @@ export interface ListRequest {
   readonly url: string;
   /** True if the caller needs the whole list, although its query has a `limit`. */
   readonly whole?: boolean | undefined;
+  readonly isWanted?: ListAllOptions['isWanted'];
   readonly readPage: (query: Query) => Promise<Page>;
 }
 
@@ -62,11 +63,35 @@ export function listOf(endpoint: EndpointName): List | undefined {
 
 /**
  * Reads the pages of a list until it ends, or until it has the `limit` of the query. A row on two pages is returned once.
- * @returns the last answer, with the rows of all
+ * @returns the last answer, with the rows of all that are wanted
  * @throws ListIncompleteError if there is more that cannot be read; what the read of a page throws
  */
 export async function readList(list: List, request: ListRequest): Promise<Page['answer']> {
-  const { whole = false, readPage } = request;
+  return splitRows(list, await readPages(list, request), request.isWanted).answer;
+}
+
+/**
+ * Takes the rows that are not wanted out of an answer. One without an id stays: whoever reads it cannot tell.
+ * @returns also those that it took out, as they are
+ */
+export function splitRows(
+  { rowsIn }: Pick<List, 'rowsIn'>,
+  answer: Page['answer'],
+  isWanted: ListAllOptions['isWanted'],
+): { readonly answer: Page['answer']; readonly others: readonly unknown[] } {
+  const rows = answer[rowsIn];
+  if (!isWanted || !Array.isArray(rows)) return { answer, others: [] };
+  const wanted: unknown[] = [];
+  const others: unknown[] = [];
+  for (const row of rows) {
+    const id = idOf(row);
+    (typeof id !== 'string' || isWanted(id) ? wanted : others).push(row);
+  }
+  return { answer: { ...answer, [rowsIn]: wanted }, others };
+}
+
+async function readPages(list: List, request: ListRequest): Promise<Page['answer']> {
+  const { whole = false, readPage, isWanted } = request;
   let { query } = request;
   const wanted = whole ? Number.POSITIVE_INFINITY : Number(query.limit ?? Number.POSITIVE_INFINITY);
   const { cursor, after, conversation } = query;
@@ -77,7 +102,10 @@ export async function readList(list: List, request: ListRequest): Promise<Page['
   let [seen, bytes, withoutNews] = [0, 0, 0];
   let merged: Page['answer'] = {};
   const incomplete = (why: string, cause?: unknown) =>
-    new ListIncompleteError(list.endpoint, `${seen} rows, and ${why}`, { cause, part: merged });
+    new ListIncompleteError(list.endpoint, `${seen} rows, and ${why}`, {
+      cause,
+      part: splitRows(list, merged, isWanted).answer,
+    });
   for (let page = await readPage(query); ; ) {
     asked.add(queryString(query));
     const rows = page.answer[list.rowsIn] as readonly unknown[];
@@ -114,8 +142,10 @@ export async function readList(list: List, request: ListRequest): Promise<Page['
   }
 }
 
+const idOf = (row: unknown) => ((row ?? {}) as { readonly id?: unknown }).id;
+
 function keyOf(row: unknown): unknown {
-  const { id } = (row ?? {}) as { readonly id?: unknown };
+  const id = idOf(row);
   return typeof id === 'string' || typeof id === 'number' ? id : JSON.stringify(row);
 }
 

@@ -8,10 +8,11 @@ import { readBytes } from '../texts/byte-collector.js';
 import { cut, payloadBytes } from '../texts/length.js';
 import { parseJson } from '../texts/parse-json.js';
 import { foreignField } from './answer-identity.js';
-import type { CallName } from './call-options.js';
+import type { CallName, ListAllOptions } from './call-options.js';
 import { ApiError, TimeoutError, UnexpectedResponseError } from './errors.js';
 import type { ExchangeResponse } from './exchange.js';
-import { lenientParse } from './lenient-parse.js';
+import { at, lenientParse } from './lenient-parse.js';
+import { listOf, splitRows } from './pages.js';
 
 /**
  * Maximum size of an error's message, in characters, and of its details, in bytes. Both go into output and histories.
@@ -22,14 +23,19 @@ const maxDetailsBytes = 64 * 1024;
 /**
  * Reads the body of a 2xx liberally: keeps unknown fields and enum values, and leaves out unreadable rows of lists.
  * @param path of the request, relative to the base URL; the answer must belong to the object that it names
+ * @param options.isWanted as in `ListAllOptions`. The other rows follow as they came, because they count for the pages
  * @throws UnexpectedResponseError if the answer is not from the service, or belongs to another object than the
  *   requested one; if a needed field is missing or has another type
  */
 export function readSuccess<Name extends EndpointName>(
   endpoint: Name,
   path: string,
-  response: Pick<ExchangeResponse, 'status' | 'header' | 'body'>,
+  options: {
+    readonly response: Pick<ExchangeResponse, 'status' | 'header' | 'body'>;
+    readonly isWanted?: ListAllOptions['isWanted'];
+  },
 ): { readonly answer: ResponseOf<Name>; readonly rowsLeftOut: number } {
+  const { response, isWanted } = options;
   const { status, body } = response;
   // A 204 is a valid response if callers need nothing from the body.
   const parsed = status === 204 ? { ok: true } : parseJson(body.toString('utf8'));
@@ -38,7 +44,9 @@ export function readSuccess<Name extends EndpointName>(
     const what = 'is not true, although it is true in every answer of the service';
     throw new UnexpectedResponseError(endpoint, status, 'ok', what, 'unavailable');
   }
-  const { read, rowsLeftOut, problem } = lenientParse<unknown>(endpoints[endpoint].response, parsed);
+  const { rowsIn = '' } = (isWanted && listOf(endpoint)) ?? {};
+  const { answer, others } = splitRows({ rowsIn }, parsed, isWanted);
+  const { read, rowsLeftOut, problem } = lenientParse<unknown>(endpoints[endpoint].response, answer);
   if (problem !== undefined) {
     throw new UnexpectedResponseError(endpoint, status, problem.field, problem.what);
   }
@@ -50,7 +58,9 @@ export function readSuccess<Name extends EndpointName>(
     const what = 'is not known yet: the command was accepted and may run, and no endpoint tells its end';
     throw new UnexpectedResponseError(endpoint, status, 'exitCode', what);
   }
-  return { answer: read as ResponseOf<Name>, rowsLeftOut };
+  const whole =
+    others.length === 0 ? read : { ...(read as object), [rowsIn]: [...(at(read, [rowsIn]) as unknown[]), ...others] };
+  return { answer: whole as ResponseOf<Name>, rowsLeftOut };
 }
 
 function notJson(
@@ -69,7 +79,7 @@ function isUnderWay(status: number, { exitCode, timedOut, status: word }: Respon
 }
 
 /** Answers contain `ok`, or `success` if they are about environments (specification, "Response envelope"). */
-function isFromService(answer: unknown): boolean {
+function isFromService(answer: unknown): answer is Readonly<Record<string, unknown>> {
   if (typeof answer !== 'object' || answer === null) return false;
   const { ok, success } = answer as { readonly ok?: unknown; readonly success?: unknown };
   return ok === true || (ok === undefined && success === true);

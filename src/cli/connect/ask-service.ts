@@ -124,7 +124,8 @@ export function createServiceReads(service: ServiceReads, ask: Ask): ServiceRead
     getSandbox: (sandboxId, options) => ask((call) => service.getSandbox(sandboxId, call), options),
     getStop: (sandboxId, stopId, options) => ask((call) => service.getStop(sandboxId, stopId, call), options),
     listSandboxes: (query, options) => ask((call) => service.listSandboxes(query, call), options),
-    listAllSandboxes: (query, options) => service.listAllSandboxes(query, { eachPage: (read) => ask(read, options) }),
+    listAllSandboxes: (query, options) =>
+      service.listAllSandboxes(query, { ...options, eachPage: (read) => ask(read, options) }),
     listApiKeys: (options) => ask((call) => service.listApiKeys(call), options),
     listWebhooks: (options) => ask((call) => service.listWebhooks(call), options),
   };

@@ -8,7 +8,7 @@ import type {
   UpdateSandboxBody,
 } from '../../contract/requests/sandbox-requests.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
-import type { Answer, CallOptions, CreateOptions } from '../call-options.js';
+import type { Answer, CallOptions, CreateOptions, ListAllOptions } from '../call-options.js';
 
 /** Query of GET /sandboxes. Assumption: paging. */
 export type ListSandboxesQuery = z.infer<typeof listSandboxesQuerySchema>;
@@ -21,7 +21,7 @@ export interface SandboxCalls {
    * Returns all sandboxes, each once. The `limit` is that of each page.
    * @throws ListIncompleteError if the service pages in an unknown way, or without an end
    */
-  listAllSandboxes(query?: Omit<ListSandboxesQuery, 'cursor'>, options?: CallOptions): Promise<Sandbox[]>;
+  listAllSandboxes(query?: Omit<ListSandboxesQuery, 'cursor'>, options?: ListAllOptions): Promise<Sandbox[]>;
   /** Safe to repeat with the same `idempotencyKey` and body; without a key each call can create a sandbox. */
   createSandbox(body?: CreateSandboxBody & OtherFields, options?: CreateOptions): Answer<'createSandbox'>;
   getSandbox(sandboxId: string, options?: CallOptions): Answer<'getSandbox'>;

@@ -25,7 +25,9 @@ const refusal = (status: number, code: string, retryAfterMs: number | null = nul
 
 /** The hub calls only these, so nothing else exists. A sandbox is read as the list would show it. */
 function serviceWith(list: () => Promise<Sandbox[]>) {
-  const listAllSandboxes = vi.fn(list);
+  const listAllSandboxes = vi.fn<SandboxClient['listAllSandboxes']>(async (_, { isWanted = () => true } = {}) =>
+    (await list()).filter(({ id }) => isWanted(id)),
+  );
   const getSandbox = vi.fn(async (id: string) => {
     const found = (await list()).find((one) => one.id === id);
     if (!found) throw refusal(404, 'sandbox_not_found');
@@ -170,6 +172,8 @@ describe('the follow hub', () => {
     const all = [...archived, ...followed];
     const byId = new Map(followed.map((one) => [one.id, one]));
     const { client, listAllSandboxes, getSandbox } = serviceWith(async () => all);
+    // A client of the user may not know which rows are wanted.
+    listAllSandboxes.mockResolvedValue(all);
     getSandbox.mockImplementation(async (id) => ({ sandbox: byId.get(id) ?? sandbox(id) }));
     const hub = createFollowHub(client);
     const stop = new AbortController();

@@ -248,6 +248,18 @@ describe('every list', () => {
     }
   });
 
+  it.each(Object.entries(forms))('with rows that are not wanted is read to the same end: %s', async (_, form) => {
+    const service = services.find(({ name }) => name === 'listSandboxes');
+    const { list, stand, client } = service ?? expect.unreachable();
+    Object.assign(service ?? {}, { answer: inPages(list, form) });
+    await client.listAllSandboxes();
+    const pages = stand.seen.splice(0).length;
+    const last = rowsOf(list).at(-1)?.id;
+    const isWanted = (sandboxId: string) => sandboxId === last;
+    expect(await client.listAllSandboxes({}, { isWanted })).toMatchObject([{ id: last }]);
+    expect(stand.seen).toHaveLength(pages);
+  });
+
   /** What the first page says, and always again. */
   const refused: Readonly<Record<string, { body?: object; headers?: Record<string, string>; sign: string }>> = {
     'says only that there is more': { body: { hasMore: true }, sign: 'hasMore' },
@@ -355,6 +367,27 @@ describe('a list', () => {
     const told: number[] = [];
     await client.listAllSandboxes({}, { onRowsLeftOut: (rows) => told.push(rows) });
     expect(told).toEqual([2]);
+  });
+
+  it('checks only the rows that are wanted, and those without an id', async () => {
+    const [first, second] = some(0, 2) as [{ readonly id: string }, { readonly id: string }];
+    const rows = [{ id: 7 }, null, { ...first, ttlSeconds: 'long' }, { ...second, state: 7 }];
+    const client = await pages([{ sandboxes: [...rows, first], total: 5 }]);
+    const told: number[] = [];
+    const onRowsLeftOut = (left: number) => told.push(left);
+    const only = (...wanted: readonly string[]) =>
+      client.listAllSandboxes({}, { onRowsLeftOut, isWanted: (sandboxId) => wanted.includes(sandboxId) });
+    expect(await only(first.id)).toMatchObject([{ id: first.id }, first]);
+    expect(await only(second.id)).toEqual([]);
+    expect(await only('none')).toEqual([]);
+    expect(told).toEqual([2, 3, 2]);
+  });
+
+  it('tells only the rows that are wanted if it is incomplete', async () => {
+    const [first] = some(0, 1) as [{ readonly id: string }];
+    const client = await pages([{ sandboxes: some(0, 4), hasMore: true }]);
+    const error = await rejectionOf(client.listAllSandboxes({}, { isWanted: (sandboxId) => sandboxId === first.id }));
+    expect(error).toMatchObject({ code: 'list_incomplete', part: { sandboxes: [first] } });
   });
 
   it('goes on after pages without rows, and after one that moved', async () => {
