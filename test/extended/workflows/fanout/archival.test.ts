@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { itemWorkflowId } from '../../../../src/addresses/addresses.js';
-import { fanoutPlaces, itemRecords } from '../../../../src/addresses/fanout-addresses.js';
+import { fanoutPlaces, fanoutPrefix, itemRecords } from '../../../../src/addresses/fanout-addresses.js';
+import type { FanoutPolicy } from '../../../../src/protocol/fanout/fanout-input.js';
+import { resolveUpdate } from '../../../../src/protocol/messages.js';
 import { fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import {
@@ -20,8 +20,9 @@ import {
   storedResults,
   submit,
 } from '../../../workflows/fanout/fanout-harness.js';
+import { progressOf } from '../../../workflows/job-progress.js';
 import { heal } from '../../../workflows/stop/stop-harness.js';
-import { createStand, deployment, type Stand } from '../../../workflows/workflow-harness.js';
+import { createStand, deployment, letGo, type Stand, untilGo } from '../../../workflows/workflow-harness.js';
 
 let stand: Stand;
 let sandboxId: string;
@@ -89,19 +90,17 @@ describe('an item whose workflow is terminated while its fork is being archived'
 });
 
 it('a prompt is followed in a fork that the list omits, and not prompted there again', async () => {
-  const mark = `/tmp/sandflow-${randomBytes(4).toString('hex')}`;
-  const wait = `while [ ! -e ${mark} ]; do sleep 0.2; done; echo at last; rm ${mark}`;
   const input = await submit(
     stand,
     fanoutInput(source(sandboxId)),
-    items(1, () => wait),
+    items(1, () => `${untilGo}; echo at last`),
   );
   await expect.poll(() => promptedForks(stand, input)).toEqual(['i0-1']);
   for (const { name } of forks(stand, input)) hidden.add(name);
   await itemOf(input, 0).terminate();
   const again = async () => (await itemOf(input, 0).describe()).status.name;
   await expect.poll(again).toBe('RUNNING');
-  await writeFile(mark, '');
+  await letGo(stand, forks(stand, input)[0]?.id);
   const result = await ended(stand, input);
   expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 1 } });
   expect(promptedForks(stand, input)).toEqual(['i0-1']);
@@ -110,30 +109,42 @@ it('a prompt is followed in a fork that the list omits, and not prompted there a
 describe('a resumed batch with another size and auto-stop, whose stopped fork the list omits', () => {
   /** Terminates batch, chunk and item while the item works. */
   async function cutShort() {
-    const mark = `/tmp/sandflow-${randomBytes(4).toString('hex')}`;
-    const commands = `until [ -e ${mark} ]; do sleep 0.1; done; echo done; rm ${mark}`;
     const abandon = { policy: { onUnknownOutcome: 'abandon' } } as const;
     const input = await submit(
       stand,
       fanoutInput(source(sandboxId), abandon),
-      items(1, () => commands),
+      items(1, () => `${untilGo}; echo done`),
     );
     await expect.poll(() => promptedForks(stand, input)).toEqual(['i0-1']);
     const { batchKey } = await fanoutProgress(stand.client, input);
     const all = [batchOf(stand, input), chunkOf(stand, input, 0), itemOf(input, 0)];
     await Promise.all(all.map((workflow) => workflow.terminate()));
-    await writeFile(mark, '');
-    const ofItem = () => stand.service.books.prompts({ sandboxId: forks(stand, input)[0]?.id ?? '' });
-    await expect.poll(() => ofItem()[0]?.status).toBe('completed');
     const fork = forks(stand, input)[0] as { readonly id: string; readonly name: string };
+    await letGo(stand, fork.id);
+    const ofItem = () => stand.service.books.prompts({ sandboxId: fork.id });
+    await expect.poll(() => ofItem()[0]?.status).toBe('completed');
     hidden.add(fork.name);
     await stand.api.stopSandbox(fork.id);
     const state = async () => (await stand.api.getSandbox(fork.id)).sandbox.state;
     await expect.poll(state).toBe('archived');
-    return { input, key: itemRecords(fanoutPlaces({ ...input, batchKey }).item(0)).key(1) };
+    return {
+      input,
+      fork,
+      key: itemRecords(fanoutPlaces({ ...input, batchKey }).item(0)).key(1),
+      promptKey: `${fanoutPrefix(deployment, input.batchId, batchKey)}/sent/i0/${fork.id}/0/record.json`,
+    };
   }
-  const resume = (input: ReturnType<typeof fanoutInput>) =>
-    resumeFanout(stand.client, input, { taskQueue: stand.taskQueue, policy: { ttlSeconds: 1_200, type: 'large' } });
+  const resume = (input: ReturnType<typeof fanoutInput>, policy: Partial<FanoutPolicy> = {}) =>
+    resumeFanout(stand.client, input, {
+      taskQueue: stand.taskQueue,
+      policy: { ttlSeconds: 1_200, type: 'large', ...policy },
+    });
+  /** What the item wrote of its fork or of its prompt before it was terminated. */
+  const recordOf = async (key: string) =>
+    JSON.parse((await stand.results.get(`file-store:${key}`)).toString('utf8')) as Readonly<Record<string, unknown>>;
+  const rewrite = async (key: string, over: object) =>
+    stand.results.put(key, Buffer.from(JSON.stringify({ ...(await recordOf(key)), ...over })));
+  const dayAgo = () => ({ firstSentAtMs: Date.now() - 25 * 3_600_000 });
 
   it('requests the fork with the original body, and adopts what was done in it', async () => {
     const { input } = await cutShort();
@@ -146,14 +157,30 @@ describe('a resumed batch with another size and auto-stop, whose stopped fork th
 
   it('reports an unknown outcome for a fork that was requested more than a day ago, and creates no second one', async () => {
     const { input, key } = await cutShort();
-    const record = JSON.parse((await stand.results.get(`file-store:${key}`)).toString('utf8')) as object;
-    const dayAgo = { ...record, firstSentAtMs: Date.now() - 25 * 3_600_000 };
-    await stand.results.put(key, Buffer.from(JSON.stringify(dayAgo)));
+    await rewrite(key, dayAgo());
     const asked = () => stand.service.books.calls().filter(({ endpoint }) => endpoint === 'forkSandbox').length;
     const before = asked();
     await resume(input);
     const result = await ended(stand, input);
     expect(result).toMatchObject({ counts: { byOutcome: { outcome_unknown: 1 } } });
     expect([promptedForks(stand, input), forks(stand, input).length, asked()]).toEqual([['i0-1'], 1, before]);
+  });
+
+  it.each([
+    ['was answered', {}],
+    ['was not answered before the worker died', { phase: 'sending', accepted: null }],
+  ])('does not prompt again in such a fork that a person names: its prompt %s', async (_, left) => {
+    const { input, fork, key, promptKey } = await cutShort();
+    await expect.poll(async () => (await recordOf(promptKey)).phase).toBe('accepted');
+    await rewrite(promptKey, left);
+    await rewrite(key, dayAgo());
+    await resume(input, { onUnknownOutcome: 'wait' });
+    const item = itemOf(input, 0);
+    const blocked = async () => (await progressOf(item)).blocked;
+    await expect.poll(blocked).toMatchObject({ reason: 'outcome_unknown', step: 'create' });
+    await item.executeUpdate(resolveUpdate, { args: [{ action: 'sent', sandboxId: fork.id }] });
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 1 }, left: [] });
+    expect([promptedForks(stand, input), forks(stand, input).length]).toEqual([['i0-1'], 1]);
   });
 });
