@@ -306,11 +306,13 @@ async function createGeneration(job: JobState, source: OwnSource): Promise<Creat
 }
 
 /** Reads the sandbox that a person has named as the result of the call. */
-async function readNamed(job: JobState, sandboxId: string | undefined): Promise<SandboxView> {
+async function readNamed(job: JobState, sandboxId: string | undefined): Promise<StartedSandbox> {
   const named = sandboxId === undefined ? null : await readSandbox(job, sandboxId);
   if (named === null) throw outcomeUnknown('The sandbox that the decision names does not exist');
   job.carried.unconfirmedName = null;
-  return named;
+  // What this run has made itself is not older than its first call.
+  const isOlder = Date.parse(named.createdAt ?? '') < (job.carried.firstSentAtMs ?? 0);
+  return isOlder && mayBeOfEarlierRun(job) && patched('named-is-found') ? { ...named, found: true } : named;
 }
 
 /** @throws the error of the call, if the service refuses it permanently */

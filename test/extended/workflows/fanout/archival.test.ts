@@ -20,6 +20,7 @@ import {
   storedResults,
   submit,
 } from '../../../workflows/fanout/fanout-harness.js';
+import { changed } from '../../../workflows/fanout/source-harness.js';
 import { progressOf } from '../../../workflows/job-progress.js';
 import { heal } from '../../../workflows/stop/stop-harness.js';
 import { createStand, deployment, letGo, type Stand, untilGo } from '../../../workflows/workflow-harness.js';
@@ -146,6 +147,15 @@ describe('a resumed batch with another size and auto-stop, whose stopped fork th
     stand.results.put(key, Buffer.from(JSON.stringify({ ...(await recordOf(key)), ...over })));
   const dayAgo = () => ({ firstSentAtMs: Date.now() - 25 * 3_600_000 });
 
+  /** Resumes the batch, whose item then asks for its fork. @returns what names it */
+  async function asked(input: ReturnType<typeof fanoutInput>) {
+    await resume(input, { onUnknownOutcome: 'wait' });
+    const item = itemOf(input, 0);
+    const blocked = async () => (await progressOf(item)).blocked;
+    await expect.poll(blocked).toMatchObject({ reason: 'outcome_unknown', step: 'create' });
+    return (id: string) => item.executeUpdate(resolveUpdate, { args: [{ action: 'sent', sandboxId: id }] });
+  }
+
   it('requests the fork with the original body, and adopts what was done in it', async () => {
     const { input } = await cutShort();
     await resume(input);
@@ -167,20 +177,30 @@ describe('a resumed batch with another size and auto-stop, whose stopped fork th
   });
 
   it.each([
-    ['was answered', {}],
-    ['was not answered before the worker died', { phase: 'sending', accepted: null }],
-  ])('does not prompt again in such a fork that a person names: its prompt %s', async (_, left) => {
+    ['was answered', { left: {}, meanwhile: undefined }],
+    ['was not answered before the worker died', { left: { phase: 'sending', accepted: null }, meanwhile: undefined }],
+    ['was answered, and its source has changed since', { left: {}, meanwhile: changed }],
+  ])('does not prompt again in such a fork that a person names: its prompt %s', async (_, { left, meanwhile }) => {
     const { input, fork, key, promptKey } = await cutShort();
     await expect.poll(async () => (await recordOf(promptKey)).phase).toBe('accepted');
     await rewrite(promptKey, left);
     await rewrite(key, dayAgo());
-    await resume(input, { onUnknownOutcome: 'wait' });
-    const item = itemOf(input, 0);
-    const blocked = async () => (await progressOf(item)).blocked;
-    await expect.poll(blocked).toMatchObject({ reason: 'outcome_unknown', step: 'create' });
-    await item.executeUpdate(resolveUpdate, { args: [{ action: 'sent', sandboxId: fork.id }] });
+    const name = await asked(input);
+    await meanwhile?.(stand, sandboxId);
+    await name(fork.id);
     const result = await ended(stand, input);
     expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 1 }, left: [] });
     expect([promptedForks(stand, input), forks(stand, input).length]).toEqual([['i0-1'], 1]);
+  });
+
+  it('does not prompt in a fork that a person has made of a changed source meanwhile, and names', async () => {
+    const { input, key } = await cutShort();
+    await rewrite(key, dayAgo());
+    const name = await asked(input);
+    await changed(stand, sandboxId);
+    const { sandbox } = await stand.api.forkSandbox(sandboxId, { name: 'by hand' });
+    await name(sandbox.id);
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'source_failed', error: { code: 'source_changed' } });
+    expect(stand.service.books.prompts({ sandboxId: sandbox.id })).toEqual([]);
   });
 });
